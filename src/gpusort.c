@@ -13,7 +13,7 @@
 #include "utils/guc.h"
 
 #include "exec/exec.h"
-#include "heap/heap_cluster.h"
+#include "cluster/cluster.h"
 #include "hooks.h"
 #include "index/index.h"
 #include "join/join.h"

@@ -23,7 +23,7 @@
 
 #include "bulk/bulk.h"
 #include "exec/exec.h"
-#include "heap/heap_cluster.h"
+#include "cluster/cluster.h"
 #include "hooks.h"
 #include "index/index.h"
 #include "into/into.h"
@@ -97,7 +97,7 @@ look_at_relation(GPUSORT_RELATION_HOOK_PARAMETERS)
 	if (root->parse->jointree != NULL || !OidIsValid(table))
 		return;
 	gpusort_take_index_builds(table, rel);
-	gpusort_take_table_copy(table, rel);
+	gpusort_cluster_take_copy(table, rel);
 }
 
 static void
@@ -242,14 +242,14 @@ process_utility(PlannedStmt *pstmt, const char *text, bool read_only,
 				QueryEnvironment *environment, DestReceiver *dest, QueryCompletion *completion)
 {
 	bool		copies = gpusort_is_cluster(pstmt->utilityStmt);
-	bool		outer_copies = gpusort_set_clustering(copies);
+	bool		outer_copies = gpusort_cluster_set_copies(copies);
 	bool		raised = gpusort_raise_workers(pstmt->utilityStmt);
 	volatile bool done = false;
 
 	if (!copies && !raised)
 	{
 		run_utility(pstmt, text, read_only, context, params, environment, dest, completion);
-		gpusort_set_clustering(outer_copies);
+		gpusort_cluster_set_copies(outer_copies);
 		return;
 	}
 	PG_TRY();
@@ -262,8 +262,8 @@ process_utility(PlannedStmt *pstmt, const char *text, bool read_only,
 		if (raised)
 			gpusort_lower_workers(done);
 		if (copies)
-			gpusort_end_redirection();
-		gpusort_set_clustering(outer_copies);
+			gpusort_cluster_end_redirection();
+		gpusort_cluster_set_copies(outer_copies);
 	}
 	PG_END_TRY();
 }

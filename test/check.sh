@@ -71,7 +71,7 @@ check_exports()
 
 	found=$(nm -D --defined-only "$PKGLIBDIR/gpusort.so" | awk '{print $3}' | grep -vE '^_(init|fini)$' | sort | xargs)
 	expected=$({
-		echo Pg_magic_func _PG_init gpusort_heap_worker gpusort_index_worker \
+		echo Pg_magic_func _PG_init gpusort_cluster_worker gpusort_index_worker \
 			gpusort_into_worker gpusort_load_worker gpusort_out_worker gpusort_portion_worker gpusort_sort_worker gpusort_supervisor_main
 		sed -nE "s/^AS 'MODULE_PATHNAME', '(.*)'.*/\1 pg_finfo_\1/p" "$TREE"/gpusort--*.sql
 	} | xargs -n 1 | sort -u | xargs)

@@ -4,7 +4,7 @@
  *
  * A stream puts tuples of a sort into leaf pages; a slice writer links and writes these, a slice
  * of the order at a time; the levels above are built of what is known of each leaf.  The pages go
- * out through a storage (btree_storage.h).
+ * out through a storage (storage.h).
  */
 #ifndef GPUSORT_BTREE_H
 #define GPUSORT_BTREE_H
@@ -17,8 +17,8 @@
 #include "utils/rel.h"
 
 #include "btree/btree_page.h"
-#include "btree/btree_storage.h"
 #include "sort/sort_view.h"
+#include "table/storage.h"
 
 /* ---------- target: the index that is being built, as this process has it open ---------- */
 

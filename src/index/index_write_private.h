@@ -12,10 +12,10 @@
 #include "utils/relcache.h"
 
 #include "btree/btree.h"
-#include "btree/btree_storage.h"
 #include "sort/sort_parts.h"
 #include "sort/sort_team.h"
 #include "sort/sort_view.h"
+#include "table/storage.h"
 
 /* ---------- writer: a complete btree index from a sorted stream of index tuples ---------- */
 

@@ -20,9 +20,9 @@
 #include "miscadmin.h"
 
 #include "btree/btree.h"
-#include "btree/btree_storage.h"
 #include "index/index_build_private.h"
 #include "index/index_write_private.h"
+#include "table/storage.h"
 
 /* Number of tuples after which progress is reported. */
 #define PROGRESS_STEP	8192

@@ -26,13 +26,13 @@
 #include "utils/rel.h"
 
 #include "exec/exec.h"
-#include "heap/heap_append.h"
 #include "into/into.h"
 #include "into/into_private.h"
 #include "pg_compat/executor.h"
 #include "pg_compat/tables.h"
 #include "settings.h"
 #include "sort/sort.h"
+#include "table/table.h"
 
 /* An INSERT that has been started, and whose input has not been asked for rows yet. */
 typedef struct Insert
@@ -279,9 +279,9 @@ insert_all(const Insert *insert)
 	if (!gpusort_returned_rows(gpusort_returning_node(insert->input), &rows) ||
 		gpusort_into_are_few(&rows) || !columns_fit(table->ri_RelationDesc, tlist) ||
 		!gpusort_insert_target(table, is_projection(below) ? tlist : NIL, &target) ||
-		(target.in_use && gpusort_heap_has_space(target.table,
-												 (double) gpusort_row_bytes(rows.sort) *
-												 (rows.to - rows.from))))
+		(target.in_use &&
+		 gpusort_table_has_space(target.table,
+								 (double) gpusort_row_bytes(rows.sort) * (rows.to - rows.from))))
 		return false;
 	estate->es_processed += put_rows(&target, &rows);
 	return true;

@@ -127,7 +127,7 @@ void
 gpusort_into_begin_pages(GpuSortIntoPages *pages, const GpuSortIntoTarget *target,
 						 GpuSortStorage *storage)
 {
-	const GpuSortAppendOwner owner = {.xid = target->header.xmin,.cid = target->header.cmin,
+	const GpuSortTableOwner owner = {.xid = target->header.xmin,.cid = target->header.cmin,
 		.frozen = target->header.frozen};
 
 	memset(pages, 0, sizeof(*pages));
@@ -137,18 +137,19 @@ gpusort_into_begin_pages(GpuSortIntoPages *pages, const GpuSortIntoTarget *targe
 											   ALLOCSET_DEFAULT_SIZES);
 	if (target->in_use)
 	{
-		pages->append = gpusort_append_begin(target->table, &owner);
+		pages->append = gpusort_table_append_begin(target->table, &owner);
 		return;
 	}
-	gpusort_new_pages_begin(&pages->fresh, target->table, storage, gpusort_heap_inserter(&owner));
+	gpusort_table_new_pages_begin(&pages->fresh, target->table, storage,
+								  gpusort_table_inserter(&owner));
 }
 
 /* Returns room for a tuple, on the last page or a new one. */
 static inline HeapTupleHeader
 append(GpuSortIntoPages *pages, uint32 length)
 {
-	return pages->append != NULL ? gpusort_append_tuple(pages->append, length)
-		: gpusort_new_pages_append(&pages->fresh, length);
+	return pages->append != NULL ? gpusort_table_append_tuple(pages->append, length)
+		: gpusort_table_new_pages_append(&pages->fresh, length);
 }
 
 /* Fills the header of a row as heap_insert() does, except t_ctid, which is set later. */
@@ -218,27 +219,27 @@ void
 gpusort_into_drop_pages(GpuSortIntoPages *pages)
 {
 	if (pages->append != NULL)
-		gpusort_append_forget(pages->append);
+		gpusort_table_append_forget(pages->append);
 	else
-		gpusort_new_pages_drop(&pages->fresh);
+		gpusort_table_new_pages_drop(&pages->fresh);
 }
 
 void
 gpusort_into_claim_pages(GpuSortIntoPages *pages)
 {
 	if (pages->append != NULL)
-		gpusort_append_claim(pages->append);
+		gpusort_table_append_claim(pages->append);
 	else
-		gpusort_new_pages_claim(&pages->fresh);
+		gpusort_table_new_pages_claim(&pages->fresh);
 }
 
 void
 gpusort_into_write_pages(GpuSortIntoPages *pages)
 {
 	if (pages->append != NULL)
-		gpusort_append_write(pages->append, false, pages->toasted);
+		gpusort_table_append_write(pages->append, false, pages->toasted);
 	else
-		gpusort_new_pages_write(&pages->fresh);
+		gpusort_table_new_pages_write(&pages->fresh);
 	pages->toasted = false;
 }
 
@@ -246,5 +247,5 @@ void
 gpusort_into_end_pages(GpuSortIntoPages *pages)
 {
 	if (pages->append != NULL)
-		gpusort_append_end(pages->append);
+		gpusort_table_append_end(pages->append);
 }

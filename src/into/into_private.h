@@ -12,8 +12,8 @@
 
 #include "bulk/out_source.h"
 #include "exec/exec.h"
-#include "heap/heap_append.h"
-#include "heap/heap_pages.h"
+#include "table/table.h"
+#include "table/table_pages.h"
 
 /* ---------- target: a table that sorted rows are put into ---------- */
 
@@ -126,7 +126,7 @@ extern void gpusort_into_end_pages(GpuSortIntoPages *pages);
 
 /*
  * The result is cut into slices.  Each participant takes one slice after the other and makes pages
- * of its rows.  The slices have turns, one after the other (heap_pages.h): in its turn, the pages
+ * of its rows.  The slices have turns, one after the other (table_pages.h): in its turn, the pages
  * of a slice become the next blocks of the table.  So the table's rows lie in the order of the
  * result.
  */

@@ -18,7 +18,6 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "heap/heap_append.h"
 #include "load/load.h"
 #include "load/load_indexes_private.h"
 #include "load/load_input_private.h"
@@ -28,6 +27,7 @@
 #include "pg_compat/copy.h"
 #include "pg_compat/tables.h"
 #include "settings.h"
+#include "table/table.h"
 
 /* ---------- what PostgreSQL does ---------- */
 
@@ -185,7 +185,7 @@ leaves_space(const GpuSortLoadState *state)
 		return false;
 	if (expected == 0 && !state->source.at_end)
 		bytes = Max(bytes, (double) RelationGetNumberOfBlocks(table) * BLCKSZ);
-	return gpusort_heap_has_space(table, bytes);
+	return gpusort_table_has_space(table, bytes);
 }
 
 /*
@@ -220,7 +220,7 @@ begin_indexes(GpuSortLoadState *state)
 	if (gpusort_load_indexes_are_ours(table) && gpusort_load_lock_indexes(table))
 		return true;
 	state->has_entries = gpusort_load_entries_are_ours(table);
-	state->first_block = gpusort_own_rows_first_block(table);
+	state->first_block = gpusort_table_own_rows_first_block(table);
 	return state->has_entries;
 }
 

@@ -22,11 +22,11 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "heap/heap_append.h"
 #include "load/load_indexes_private.h"
 #include "pg_compat.h"
 #include "pg_compat/tables.h"
 #include "settings.h"
+#include "table/table.h"
 
 /* ---------- rows one by one, in the order of their lines ---------- */
 
@@ -42,7 +42,7 @@ typedef struct ReinsertTable
 	Relation	table;
 	ResultRelInfo *result;
 	Relation   *done;			/* indexes that have all entries, by number; or NULL: none has */
-	const GpuSortAppendOwner *owner;	/* who has put the rows there */
+	const GpuSortTableOwner *owner;	/* who has put the rows there */
 	TupleTableSlot *slot;
 	ItemPointerData next;
 	BlockNumber nblocks;
@@ -165,7 +165,7 @@ copy_row(const ReinsertTable *rows, BlockNumber block, OffsetNumber *offset)
 		if (!ItemIdIsNormal(item))
 			continue;
 		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
-		if (!gpusort_heap_row_is_own(rows->owner, tuple.t_data))
+		if (!gpusort_table_row_is_own(rows->owner, tuple.t_data))
 			continue;
 		tuple.t_len = ItemIdGetLength(item);
 		tuple.t_tableOid = RelationGetRelid(rows->table);

@@ -29,9 +29,9 @@
 #include "utils/rel.h"
 
 #include "btree/btree_page.h"
-#include "heap/heap_append.h"
 #include "load/load_indexes_private.h"
 #include "pg_compat/tables.h"
+#include "table/table.h"
 
 /* This many entries are fetched from the sort at a time. */
 #define ENTRIES_FETCHED		64
@@ -58,8 +58,8 @@ typedef struct LoadEntries
 static void
 begin_rows(const LoadEntries *entries, GpuSortOwnRows *rows)
 {
-	gpusort_own_rows_begin(rows, entries->filled.table, &entries->state->task->owner,
-						   entries->filled.first_block);
+	gpusort_table_own_rows_begin(rows, entries->filled.table, &entries->state->task->owner,
+								 entries->filled.first_block);
 }
 
 /* Stores a row in the slot. */
@@ -233,7 +233,7 @@ collect(SortedEntries *sorted)
 	bool		all = true;
 
 	begin_rows(entries, &rows);
-	while (all && gpusort_own_rows_next(&rows, &row))
+	while (all && gpusort_table_own_rows_next(&rows, &row))
 	{
 		/* nothing has to be known of the rows behind one that was refused */
 		if (!gpusort_refusal_row_matters(&entries->refusal, &row.t_self, sorted->index.number))
@@ -241,7 +241,7 @@ collect(SortedEntries *sorted)
 		all = collect_row(sorted, &row);
 	}
 	ExecClearTuple(entries->slot);
-	gpusort_own_rows_end(&rows);
+	gpusort_table_own_rows_end(&rows);
 	return all;
 }
 
@@ -301,18 +301,18 @@ try_suspect(SortedEntries *sorted, ItemPointer tid)
 	GpuSortOwnRows rows;
 	HeapTupleData row;
 
-	gpusort_own_rows_begin(&rows, entries->filled.table, &entries->state->task->owner,
-						   ItemPointerGetBlockNumber(tid));
+	gpusort_table_own_rows_begin(&rows, entries->filled.table, &entries->state->task->owner,
+								 ItemPointerGetBlockNumber(tid));
 	do
 	{
-		if (!gpusort_own_rows_next(&rows, &row))
+		if (!gpusort_table_own_rows_next(&rows, &row))
 			elog(ERROR, "a row that was loaded is not in table \"%s\"", RelationGetRelationName(entries->filled.table));
 	} while (!ItemPointerEquals(&row.t_self, tid));
 	store_row(entries, &row);
 	FormIndexDatum(sorted->index.info, entries->slot, entries->estate, values, isnull);
 	try_entry(sorted, values, isnull, tid, GPUSORT_ENTRY_THERE);
 	ExecClearTuple(entries->slot);
-	gpusort_own_rows_end(&rows);
+	gpusort_table_own_rows_end(&rows);
 	MemoryContextReset(entries->entry_context);
 }
 
@@ -423,7 +423,7 @@ put_others(LoadEntries *entries)
 	GetPerTupleExprContext(entries->estate)->ecxt_scantuple = entries->slot;
 	state->copy->cur_lineno = state->first_line;
 	begin_rows(entries, &rows);
-	while (gpusort_own_rows_next(&rows, &row))
+	while (gpusort_table_own_rows_next(&rows, &row))
 	{
 		if (!gpusort_refusal_row_matters(&entries->refusal, &row.t_self, 0))
 			break;
@@ -431,7 +431,7 @@ put_others(LoadEntries *entries)
 		put_row(entries, &row);
 	}
 	ExecClearTuple(entries->slot);
-	gpusort_own_rows_end(&rows);
+	gpusort_table_own_rows_end(&rows);
 }
 
 /* ---------- all indexes of a table ---------- */

@@ -21,13 +21,13 @@
 #include "utils/partcache.h"
 #include "utils/rel.h"
 
-#include "heap/heap_append.h"
 #include "load/load_indexes_private.h"
 #include "load/load_partitions_private.h"
 #include "load/load_statement_private.h"
 #include "load/load_values_private.h"
 #include "pg_compat/partitions.h"
 #include "settings.h"
+#include "table/table.h"
 
 /* ---------- routing ---------- */
 
@@ -215,7 +215,7 @@ gpusort_load_partitions_begin(const GpuSortLoadTask *task, Relation root, GpuSor
 	partitions->task = task;
 	partitions->parts = parts;
 	partitions->routing = gpusort_routing_begin(root);
-	partitions->buckets = gpusort_buckets_begin(&task->owner);
+	partitions->buckets = gpusort_table_buckets_begin(&task->owner);
 	partitions->context = CurrentMemoryContext;
 	return partitions;
 }
@@ -263,7 +263,7 @@ static bool
 leaves_space(Relation table)
 {
 	return !gpusort_force &&
-		gpusort_heap_has_space(table, (double) RelationGetNumberOfBlocks(table) * BLCKSZ);
+		   gpusort_table_has_space(table, (double) RelationGetNumberOfBlocks(table) * BLCKSZ);
 }
 
 static GpuSortLoadPartition *
@@ -278,7 +278,7 @@ begin_partition(GpuSortLoadPartitions *partitions, ResultRelInfo *result)
 	partition = palloc0(sizeof(GpuSortLoadPartition));
 	gpusort_target_begin(&partition->target, table);
 	partition->target.buckets = partitions->buckets;
-	partition->target.bucket = gpusort_bucket_begin(partitions->buckets, table, &part->tail);
+	partition->target.bucket = gpusort_table_bucket_begin(partitions->buckets, table, &part->tail);
 	partition->leaf = part->leaf;
 	partition->computer = gpusort_computer_begin(partitions->task, table, GPUSORT_COMPUTE_STORED);
 	partition->map = gpusort_routing_map(partitions->routing, result);
@@ -327,6 +327,6 @@ gpusort_load_partitions_end(GpuSortLoadPartitions *partitions)
 	for (GpuSortLoadPartition *partition = partitions->first; partition != NULL;
 		 partition = partition->next)
 		gpusort_computer_end(partition->computer);
-	gpusort_buckets_end(partitions->buckets);
+	gpusort_table_buckets_end(partitions->buckets);
 	gpusort_routing_end(partitions->routing);
 }

@@ -10,8 +10,8 @@
 #include "storage/block.h"
 #include "utils/relcache.h"
 
-#include "heap/heap_append.h"
 #include "load/load_values_private.h"
+#include "table/table.h"
 
 /* ---------- leaves ---------- */
 
@@ -73,7 +73,7 @@ typedef struct GpuSortLoadParts GpuSortLoadParts;
 typedef struct GpuSortLoadPart
 {
 	Oid			partition;		/* InvalidOid: this place is free */
-	GpuSortHeapTail tail;
+	GpuSortTableTail tail;
 	GpuSortLeafNumber leaf;		/* its number, if it has indexes */
 	bool		is_used;		/* other sessions may have rows there, if it has indexes */
 	bool		is_open;		/* some participant has opened, and locked, it */

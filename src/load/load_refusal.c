@@ -9,8 +9,8 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
-#include "heap/heap_append.h"
 #include "load/load_indexes_private.h"
+#include "table/table.h"
 
 /* ---------- doing in a subtransaction what may fail because of a row ---------- */
 
@@ -64,14 +64,15 @@ find_place(const GpuSortRefusal *refusal, ItemPointer tid)
 	HeapTupleData tuple;
 	uint64		place = 0;
 
-	gpusort_own_rows_begin(&rows, filled->table, &refusal->state->task->owner, filled->first_block);
-	while (gpusort_own_rows_next(&rows, &tuple))
+	gpusort_table_own_rows_begin(&rows, filled->table, &refusal->state->task->owner,
+								 filled->first_block);
+	while (gpusort_table_own_rows_next(&rows, &tuple))
 	{
 		place++;
 		if (ItemPointerEquals(&tuple.t_self, tid))
 			break;
 	}
-	gpusort_own_rows_end(&rows);
+	gpusort_table_own_rows_end(&rows);
 	return place;
 }
 

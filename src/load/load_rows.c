@@ -83,7 +83,7 @@ gpusort_loader_begin(const GpuSortLoadTask *task, Relation table, GpuSortLoadPar
 	if (task->partitioned)
 		loader->partitions = gpusort_load_partitions_begin(task, table, parts);
 	else
-		loader->table.append = gpusort_append_begin(table, &task->owner);
+		loader->table.append = gpusort_table_append_begin(table, &task->owner);
 	loader->encoding = gpusort_encoding_begin(task);
 	loader->lines.context = loader->lines.order.context = CurrentMemoryContext;
 	loader->computer = gpusort_computer_begin(task, table,
@@ -100,7 +100,7 @@ void
 gpusort_loader_continue(GpuSortLoader *loader)
 {
 	if (loader->partitions == NULL)
-		gpusort_append_continue(loader->table.append);
+		gpusort_table_append_continue(loader->table.append);
 }
 
 const GpuSortLoadLines *
@@ -128,7 +128,7 @@ gpusort_loader_end(GpuSortLoader *loader)
 	if (loader->partitions != NULL)
 		gpusort_load_partitions_end(loader->partitions);
 	else
-		gpusort_append_end(loader->table.append);
+		gpusort_table_append_end(loader->table.append);
 	gpusort_encoding_end(loader->encoding);
 	gpusort_lines_clear(&loader->lines);
 	if (loader->computer != NULL)
@@ -615,26 +615,26 @@ void
 gpusort_loader_place(GpuSortLoader *loader, bool put_off, bool decode_end)
 {
 	if (loader->partitions != NULL)
-		gpusort_buckets_place(gpusort_load_partitions_buckets(loader->partitions), put_off,
-							  decode_end);
+		gpusort_table_buckets_place(gpusort_load_partitions_buckets(loader->partitions), put_off,
+									decode_end);
 	else
-		gpusort_append_claim(loader->table.append);
+		gpusort_table_append_claim(loader->table.append);
 }
 
 void
 gpusort_loader_write(GpuSortLoader *loader, bool keep_last, bool decode_end)
 {
 	if (loader->partitions != NULL)
-		gpusort_buckets_write(gpusort_load_partitions_buckets(loader->partitions));
+		gpusort_table_buckets_write(gpusort_load_partitions_buckets(loader->partitions));
 	else
-		gpusort_append_write(loader->table.append, keep_last, decode_end);
+		gpusort_table_append_write(loader->table.append, keep_last, decode_end);
 }
 
 void
 gpusort_loader_forget(GpuSortLoader *loader)
 {
 	if (loader->partitions != NULL)
-		gpusort_buckets_forget(gpusort_load_partitions_buckets(loader->partitions));
+		gpusort_table_buckets_forget(gpusort_load_partitions_buckets(loader->partitions));
 	else
-		gpusort_append_forget(loader->table.append);
+		gpusort_table_append_forget(loader->table.append);
 }

@@ -191,8 +191,8 @@ gpusort_target_refuses_null(const GpuSortLoadTarget *target, const GpuSortLoadVa
 static inline HeapTupleHeader
 get_room(const GpuSortLoadTarget *target, uint32 length)
 {
-	return target->append != NULL ? gpusort_append_tuple(target->append, length)
-		: gpusort_bucket_tuple(target->buckets, target->bucket, length);
+	return target->append != NULL ? gpusort_table_append_tuple(target->append, length)
+		: gpusort_table_bucket_tuple(target->buckets, target->bucket, length);
 }
 
 void
@@ -222,7 +222,7 @@ gpusort_target_put_toasted(const GpuSortLoadTarget *target, const GpuSortLoadVal
 						   const GpuSortTupleSize *size)
 {
 	HeapTupleHeader header = target->append != NULL ? &target->append->header
-		: gpusort_bucket_header(target->bucket);
+		: gpusort_table_bucket_header(target->bucket);
 	HeapTupleData tuple = {.t_len = size->total,.t_tableOid = RelationGetRelid(target->table)};
 	HeapTuple	toasted;
 

@@ -13,9 +13,9 @@
 #include "nodes/pg_list.h"
 #include "utils/rel.h"
 
-#include "heap/heap_append.h"
 #include "load/load.h"
 #include "parse/gs_dialect.h"
+#include "table/table.h"
 
 /* ---------- task ---------- */
 
@@ -43,7 +43,7 @@ typedef struct GpuSortLoadTask
 {
 	Oid			table;
 	bool		partitioned;	/* rows go to partitions of the table */
-	GpuSortAppendOwner owner;
+	GpuSortTableOwner owner;
 	bool		indexed;		/* the table or some partition has indexes, so lines are noted */
 	int			encoding;		/* of the input */
 	Oid			conversion;		/* the function that converts the input, or InvalidOid */

@@ -10,7 +10,7 @@
 #	fuzz/SEED		one round of the fuzzer
 #	proof/NAME		the short form of a proof
 #	types_*			all tests whose names fit, of the first part that has some
-#	src/heap		the tests that the README of a folder of the source names behind "Tests:"
+#	src/table		the tests that the README of a folder of the source names behind "Tests:"
 #	changed			what git says has changed since the main branch: the tests among those files, and
 #					those of the folders that the others are in, but for those named behind "Longer:";
 #					and the checks of manual, layout and scripts

@@ -1,6 +1,6 @@
 /*
- * heap_put.c
- *		Puts rows into the blocks of a table that is in use; see heap_put_private.h.
+ * table_put.c
+ *		Puts rows into the blocks of a table that is in use; see table_put_private.h.
  *
  * A block that was claimed is an empty page, and the server's own inserts take over any empty page
  * that they come upon.  So, when we lock a claimed block to write it, we look whether it is still
@@ -15,12 +15,12 @@
 #include "access/xloginsert.h"
 #include "catalog/catalog.h"
 
-#include "heap/heap_put_private.h"
 #include "pg_compat/tables.h"
+#include "table/table_put_private.h"
 
 bool
-gpusort_heap_lock_if_empty(Relation heap, BufferAccessStrategy strategy, BlockNumber block,
-						   Buffer *buffer)
+gpusort_table_lock_if_empty(Relation heap, BufferAccessStrategy strategy, BlockNumber block,
+							Buffer *buffer)
 {
 	*buffer = ReadBufferExtended(heap, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
 	LockBuffer(*buffer, BUFFER_LOCK_EXCLUSIVE);
@@ -31,17 +31,17 @@ gpusort_heap_lock_if_empty(Relation heap, BufferAccessStrategy strategy, BlockNu
 }
 
 Buffer
-gpusort_heap_lock_empty(Relation heap, BufferAccessStrategy strategy, BlockNumber *block)
+gpusort_table_lock_empty(Relation heap, BufferAccessStrategy strategy, BlockNumber *block)
 {
 	Buffer		buffer;
 
-	while (!gpusort_heap_lock_if_empty(heap, strategy, *block, &buffer))
+	while (!gpusort_table_lock_if_empty(heap, strategy, *block, &buffer))
 		gpusort_extend_relation(heap, strategy, block, 1);
 	return buffer;
 }
 
 OffsetNumber
-gpusort_heap_put_row(Page page, BlockNumber block, HeapTupleHeader row, uint32 length)
+gpusort_table_put_row(Page page, BlockNumber block, HeapTupleHeader row, uint32 length)
 {
 	OffsetNumber offset = PageAddItem(page, (char *) row, length, InvalidOffsetNumber, false, true);
 	HeapTupleHeader tuple;
@@ -56,7 +56,7 @@ gpusort_heap_put_row(Page page, BlockNumber block, HeapTupleHeader row, uint32 l
 }
 
 void
-gpusort_heap_log_begin(GpuSortHeapLog *log, Relation heap)
+gpusort_table_log_begin(GpuSortTableLog *log, Relation heap)
 {
 	log->use_wal = RelationNeedsWAL(heap);
 	log->decoded = RelationIsLogicallyLogged(heap);
@@ -83,8 +83,8 @@ log_tuple(Page page, OffsetNumber offset, char *data)
 }
 
 void
-gpusort_heap_log_rows(GpuSortHeapLog *log, Buffer buffer, const OffsetNumber *offsets, int count,
-					  bool decode_end)
+gpusort_table_log_rows(GpuSortTableLog *log, Buffer buffer, const OffsetNumber *offsets, int count,
+					   bool decode_end)
 {
 	Page		page = BufferGetPage(buffer);
 	xl_heap_multi_insert *record = (xl_heap_multi_insert *) log->record.data;

@@ -1,6 +1,6 @@
 /*
- * heap_cluster.c
- *		Copies a table in the order of an index: reads, sorts, writes; see heap_copy_private.h.
+ * cluster.c
+ *		Copies a table in the order of an index: reads, sorts, writes; see cluster_copy_private.h.
  *
  * Seen from outside, this does what the server's heapam_relation_copy_for_cluster() does: the
  * versions, counts, progress and warnings are the same.  Until the first page is written, nothing
@@ -13,11 +13,11 @@
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
+#include "cluster/cluster.h"
+#include "cluster/cluster_copy_private.h"
+#include "cluster/cluster_version_private.h"
+#include "cluster/cluster_write_private.h"
 #include "elapsed.h"
-#include "heap/heap_cluster.h"
-#include "heap/heap_copy_private.h"
-#include "heap/heap_version_private.h"
-#include "heap/heap_write_private.h"
 #include "sort/sort.h"
 #include "sort/sort_view.h"
 
@@ -34,14 +34,14 @@ typedef struct CopyTimes
 /* How a table is copied, and what came of it so far. */
 typedef struct Conduct
 {
-	const GpuSortHeapCopy *copy;
+	const GpuSortClusterCopy *copy;
 	TupleDesc	desc;			/* descriptor of the sort's rows */
 	GpuSort    *sort;
 	int			workers;		/* number of workers wanted */
-	GpuSortHeapReaders *helpers;	/* workers that have read, and help until all is sorted */
+	GpuSortClusterReaders *helpers;	/* workers that have read, and help until all is sorted */
 	int			readers;		/* number of workers that read and that wrote */
 	int			writers;
-	GpuSortHeapFindings findings;
+	GpuSortClusterFindings findings;
 	CopyTimes	times;
 } Conduct;
 
@@ -50,12 +50,13 @@ typedef struct Conduct
 static void
 read_alone(Conduct *conduct)
 {
-	GpuSortHeapReader *reader = gpusort_heap_reader_begin(conduct->copy, conduct->sort, false);
-	GpuSortHeapShare share;
+	GpuSortClusterReader *reader =
+		gpusort_cluster_reader_begin(conduct->copy, conduct->sort, false);
+	GpuSortClusterShare share;
 
-	gpusort_heap_share_init(&share, RelationGetNumberOfBlocks(conduct->copy->old_heap));
-	gpusort_heap_reader_read(reader, &share, true);
-	gpusort_heap_reader_end(reader);
+	gpusort_cluster_share_init(&share, RelationGetNumberOfBlocks(conduct->copy->old_heap));
+	gpusort_cluster_reader_read(reader, &share, true);
+	gpusort_cluster_reader_end(reader);
 	conduct->findings = share.findings;
 }
 
@@ -77,17 +78,17 @@ begin_sort(Conduct *conduct, const GpuSortSpec *spec)
 static bool
 read_table(Conduct *conduct, const GpuSortSpec *spec)
 {
-	GpuSortHeapHelp help = GPUSORT_HEAP_NO_WORKERS;
+	GpuSortClusterHelp help = GPUSORT_CLUSTER_NO_WORKERS;
 
 	pgstat_count_heap_scan(conduct->copy->old_heap);
-	gpusort_heap_show_reading(RelationGetNumberOfBlocks(conduct->copy->old_heap));
+	gpusort_cluster_show_reading(RelationGetNumberOfBlocks(conduct->copy->old_heap));
 	if (conduct->workers > 0)
-		help = gpusort_heap_read_with_workers(conduct->copy, conduct->sort, conduct->desc,
-											  conduct->workers, &conduct->helpers,
-											  &conduct->findings);
-	if (help == GPUSORT_HEAP_DONE)
+		help = gpusort_cluster_read_with_workers(conduct->copy, conduct->sort, conduct->desc,
+												 conduct->workers, &conduct->helpers,
+												 &conduct->findings);
+	if (help == GPUSORT_CLUSTER_DONE)
 		return true;
-	if (help == GPUSORT_HEAP_FAILED)
+	if (help == GPUSORT_CLUSTER_FAILED)
 	{
 		gpusort_end(conduct->sort);
 		if (!begin_sort(conduct, spec))
@@ -101,7 +102,7 @@ read_table(Conduct *conduct, const GpuSortSpec *spec)
 
 /* Write all versions of the sort, one window after another if it has spilled. */
 static void
-put_all(GpuSortHeapTarget *target, GpuSort *sort)
+put_all(GpuSortClusterTarget *target, GpuSort *sort)
 {
 	uint64		from;
 	uint64		to;
@@ -110,49 +111,49 @@ put_all(GpuSortHeapTarget *target, GpuSort *sort)
 	if (gpusort_is_in_memory(sort))
 	{
 		gpusort_view(sort, &view);
-		(void) gpusort_heap_target_put(target, &view, 0, view.nrows);
+		(void) gpusort_cluster_target_put(target, &view, 0, view.nrows);
 		return;
 	}
 	for (uint64 position = 0; position < gpusort_rows(sort); position = to)
 	{
 		gpusort_fetch_window(sort, position, &from, &to);
 		gpusort_view(sort, &view);
-		(void) gpusort_heap_target_put(target, &view, 0, view.nrows);
+		(void) gpusort_cluster_target_put(target, &view, 0, view.nrows);
 	}
 }
 
 static void
 write_alone(const Conduct *conduct)
 {
-	const GpuSortHeapCopy *copy = conduct->copy;
-	GpuSortHeapTarget target = {
-		.keyed = gpusort_heap_has_keys(copy->index), .may_toast = true, .shows = true
+	const GpuSortClusterCopy *copy = conduct->copy;
+	GpuSortClusterTarget target = {
+		.keyed = gpusort_cluster_has_keys(copy->index), .may_toast = true, .shows = true
 	};
 	GpuSortStorage *storage;
 
 	if (conduct->findings.chains)
 	{
-		target.chains = gpusort_heap_chains_begin(copy);
+		target.chains = gpusort_cluster_chains_begin(copy);
 		put_all(&target, conduct->sort);
-		gpusort_heap_chains_finish(target.chains);
+		gpusort_cluster_chains_finish(target.chains);
 		return;
 	}
 	storage = gpusort_storage_begin(copy->new_heap);
-	target.writer = gpusort_heap_writer_begin(copy->new_heap, storage);
+	target.writer = gpusort_cluster_writer_begin(copy->new_heap, storage);
 	put_all(&target, conduct->sort);
-	gpusort_heap_writer_claim(target.writer);
-	gpusort_heap_writer_write(target.writer);
+	gpusort_cluster_writer_claim(target.writer);
+	gpusort_cluster_writer_write(target.writer);
 	gpusort_storage_finish(storage);
 }
 
 static void
 write_versions(Conduct *conduct)
 {
-	gpusort_heap_show_writing();
+	gpusort_cluster_show_writing();
 	if (conduct->workers > 0 && !conduct->findings.chains && gpusort_is_in_memory(conduct->sort) &&
 		gpusort_rows(conduct->sort) > 0 &&
-		gpusort_heap_write_with_workers(conduct->copy, conduct->sort, &conduct->findings,
-										conduct->workers, &conduct->writers))
+		gpusort_cluster_write_with_workers(conduct->copy, conduct->sort, &conduct->findings,
+										   conduct->workers, &conduct->writers))
 		return;
 	write_alone(conduct);
 }
@@ -209,12 +210,12 @@ copy_sorted(Conduct *conduct, const GpuSortSpec *spec, const char **reason)
 	if (gpusort_get_stats(conduct->sort)->handover == GPUSORT_HANDOVER_NONE)
 	{
 		INSTR_TIME_SET_CURRENT(start);
-		gpusort_heap_show_sorting();
+		gpusort_cluster_show_sorting();
 		gpusort_perform(conduct->sort);
 		times->sort = gpusort_elapsed(start);
 	}
 	if (conduct->helpers != NULL)
-		conduct->readers = gpusort_heap_readers_end(conduct->helpers);
+		conduct->readers = gpusort_cluster_readers_end(conduct->helpers);
 	conduct->helpers = NULL;
 	if (gpusort_get_stats(conduct->sort)->handover != GPUSORT_HANDOVER_NONE)
 	{
@@ -233,7 +234,7 @@ copy_sorted(Conduct *conduct, const GpuSortSpec *spec, const char **reason)
 
 /* Do the work of gpusort_cluster(), in the current memory context. */
 static bool
-begin_copy(const GpuSortHeapCopy *copy, GpuSortHeapCounts *counts, const char **reason)
+begin_copy(const GpuSortClusterCopy *copy, GpuSortClusterCounts *counts, const char **reason)
 {
 	size_t		limit_bytes = (size_t) maintenance_work_mem * 1024;
 	Conduct		conduct = {.copy = copy};
@@ -243,14 +244,14 @@ begin_copy(const GpuSortHeapCopy *copy, GpuSortHeapCounts *counts, const char **
 	if (!copy->sort)
 		*reason = "read through the index";
 	if (!copy->sort ||
-		!gpusort_heap_is_eligible(copy->old_heap, copy->index, limit_bytes, &spec, reason))
+		!gpusort_cluster_is_eligible(copy->old_heap, copy->index, limit_bytes, &spec, reason))
 	{
 		gpusort_cluster_counters.left++;
 		return false;
 	}
 	*reason = "no address space";
-	conduct.desc = gpusort_heap_sort_desc(copy->old_heap, copy->index);
-	conduct.workers = gpusort_heap_wanted_workers(copy);
+	conduct.desc = gpusort_cluster_sort_desc(copy->old_heap, copy->index);
+	conduct.workers = gpusort_cluster_wanted_workers(copy);
 	copied = begin_sort(&conduct, &spec) && copy_sorted(&conduct, &spec, reason);
 	if (conduct.sort != NULL)
 		gpusort_end(conduct.sort);
@@ -263,7 +264,7 @@ begin_copy(const GpuSortHeapCopy *copy, GpuSortHeapCounts *counts, const char **
 }
 
 bool
-gpusort_cluster(const GpuSortHeapCopy *copy, GpuSortHeapCounts *counts)
+gpusort_cluster(const GpuSortClusterCopy *copy, GpuSortClusterCounts *counts)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpusort cluster",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -278,6 +279,6 @@ gpusort_cluster(const GpuSortHeapCopy *copy, GpuSortHeapCounts *counts)
 	ereport(DEBUG1,
 			(errmsg_internal("gpusort: left clustering table \"%s\" to PostgreSQL: %s",
 							 RelationGetRelationName(copy->old_heap), reason)));
-	gpusort_heap_show_nothing();
+	gpusort_cluster_show_nothing();
 	return false;
 }

@@ -1,6 +1,6 @@
 /*
- * btree_storage.c
- *		Writes finished index pages to WAL and disk; see btree_storage.h.
+ * storage.c
+ *		Writes finished index pages to WAL and disk; see storage.h.
  *
  * Buffers are reused: when a batch of pages has been written, its buffers are filled
  * anew.  So a build of any size works in some 300 kB, which stay in the cache and
@@ -21,8 +21,8 @@
 #include "storage/smgr.h"
 #include "utils/memutils.h"
 
-#include "btree/btree_storage.h"
 #include "pg_compat/pages.h"
+#include "table/storage.h"
 
 /* How many pages are written at a time: as many as one WAL record can hold. */
 #define BATCH_PAGES		XLR_MAX_BLOCK_ID

@@ -1,7 +1,7 @@
 /*
- * heap_reader.c
+ * cluster_reader.c
  *		Reads the versions that a table's copy will have from the old table's pages into a sort;
- *		see heap_copy_private.h.
+ *		see cluster_copy_private.h.
  *
  * The table is locked against all other sessions, and read page by page.  Under the page's lock we
  * judge which versions are to be kept, as the server's own copy does; then, while the page is
@@ -10,7 +10,7 @@
  * We put them as they will be written: without the infomask bits that a copy does not keep, frozen
  * where that is possible, with all columns that the table has now, and without values of columns
  * that were dropped.  Versions that a chain of updates may lead to or from, which other
- * transactions could still follow, are put as they are, with their TIDs (heap_write.c).  None of
+ * transactions could still follow, are put as they are, with their TIDs (cluster_write.c).  None of
  * this writes anything, except that freezing a row that several transactions have locked may create
  * a multixact.
  */
@@ -25,9 +25,9 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 
-#include "heap/heap_copy_private.h"
-#include "heap/heap_version_private.h"
-#include "heap/heap_write_private.h"
+#include "cluster/cluster_copy_private.h"
+#include "cluster/cluster_version_private.h"
+#include "cluster/cluster_write_private.h"
 #include "pg_compat/executor.h"
 #include "sort/sort.h"
 #include "worker_fault.h"
@@ -38,7 +38,7 @@
 #define PAGES_TAKEN		32
 
 void
-gpusort_heap_share_init(GpuSortHeapShare *share, BlockNumber nblocks)
+gpusort_cluster_share_init(GpuSortClusterShare *share, BlockNumber nblocks)
 {
 	memset(share, 0, sizeof(*share));
 	share->nblocks = nblocks;
@@ -54,7 +54,7 @@ gpusort_heap_share_init(GpuSortHeapShare *share, BlockNumber nblocks)
  * none left, or reading was stopped.
  */
 static bool
-gpusort_heap_share_take(GpuSortHeapShare *share, BlockNumber *from, BlockNumber *end)
+gpusort_cluster_share_take(GpuSortClusterShare *share, BlockNumber *from, BlockNumber *end)
 {
 	uint64		taken;
 
@@ -70,31 +70,31 @@ gpusort_heap_share_take(GpuSortHeapShare *share, BlockNumber *from, BlockNumber 
 
 /* Note that a page has been read, with so many versions to be kept. */
 static void
-gpusort_heap_share_count(GpuSortHeapShare *share, int versions)
+gpusort_cluster_share_count(GpuSortClusterShare *share, int versions)
 {
 	pg_atomic_fetch_add_u64(&share->kept, versions);
 	pg_atomic_fetch_add_u64(&share->read, 1);
 }
 
 void
-gpusort_heap_share_show(GpuSortHeapShare *share)
+gpusort_cluster_share_show(GpuSortClusterShare *share)
 {
-	gpusort_heap_show_read((BlockNumber) pg_atomic_read_u64(&share->read),
-						   (double) pg_atomic_read_u64(&share->kept));
+	gpusort_cluster_show_read((BlockNumber) pg_atomic_read_u64(&share->read),
+							  (double) pg_atomic_read_u64(&share->kept));
 }
 
 /* Keep all processes from taking any more pages. */
 static void
-gpusort_heap_share_stop(GpuSortHeapShare *share)
+gpusort_cluster_share_stop(GpuSortClusterShare *share)
 {
 	pg_atomic_write_u32(&share->stopped, 1);
 }
 
 /* Add what a process has found, when it has read its last page. */
 static void
-gpusort_heap_share_add(GpuSortHeapShare *share, const GpuSortHeapFindings *findings)
+gpusort_cluster_share_add(GpuSortClusterShare *share, const GpuSortClusterFindings *findings)
 {
-	GpuSortHeapFindings *all = &share->findings;
+	GpuSortClusterFindings *all = &share->findings;
 
 	SpinLockAcquire(&share->mutex);
 	all->counts.kept += findings->counts.kept;
@@ -110,7 +110,7 @@ gpusort_heap_share_add(GpuSortHeapShare *share, const GpuSortHeapFindings *findi
 }
 
 bool
-gpusort_heap_share_is_complete(GpuSortHeapShare *share)
+gpusort_cluster_share_is_complete(GpuSortClusterShare *share)
 {
 	return pg_atomic_read_u32(&share->stopped) == 0 &&
 		pg_atomic_read_u64(&share->read) == share->nblocks;
@@ -126,18 +126,18 @@ gpusort_heap_share_is_complete(GpuSortHeapShare *share)
  * We put them as they will be written: without the infomask bits that a copy does not keep, frozen
  * where that is possible, with all columns that the table has now, and without values of columns
  * that were dropped.  Versions that a chain of updates may lead to or from, which other
- * transactions could still follow, are put as they are, with their TIDs (heap_write.c).  None of
+ * transactions could still follow, are put as they are, with their TIDs (cluster_write.c).  None of
  * this writes anything, except that freezing a row that several transactions have locked may create
  * a multixact.
  */
 
-struct GpuSortHeapReader
+struct GpuSortClusterReader
 {
-	GpuSortHeapCopy copy;
+	GpuSortClusterCopy copy;
 	GpuSort    *sort;
 	BufferAccessStrategy strategy;
 	bool		is_part;
-	GpuSortHeapFindings findings;
+	GpuSortClusterFindings findings;
 
 	/* state for making versions */
 	TupleDesc	desc;
@@ -146,7 +146,7 @@ struct GpuSortHeapReader
 	bool	   *isnull;
 	TupleTableSlot *slot;
 	char	   *packed;			/* version that is being put */
-	GpuSortHeapKeys *keys;		/* NULL if versions are sorted as they are */
+	GpuSortClusterKeys *keys;		/* NULL if versions are sorted as they are */
 };
 
 static bool
@@ -158,10 +158,10 @@ has_dropped_columns(TupleDesc desc)
 	return false;
 }
 
-GpuSortHeapReader *
-gpusort_heap_reader_begin(const GpuSortHeapCopy *copy, GpuSort *sort, bool is_part)
+GpuSortClusterReader *
+gpusort_cluster_reader_begin(const GpuSortClusterCopy *copy, GpuSort *sort, bool is_part)
 {
-	GpuSortHeapReader *reader = palloc0(sizeof(GpuSortHeapReader));
+	GpuSortClusterReader *reader = palloc0(sizeof(GpuSortClusterReader));
 
 	reader->copy = *copy;
 	reader->sort = sort;
@@ -179,8 +179,8 @@ gpusort_heap_reader_begin(const GpuSortHeapCopy *copy, GpuSort *sort, bool is_pa
 	reader->isnull = palloc(reader->desc->natts * sizeof(bool));
 	reader->slot = MakeSingleTupleTableSlot(reader->desc, &TTSOpsHeapTuple);
 	reader->packed = palloc(BLCKSZ + GPUSORT_VERSION_MAX_BYTES);
-	if (gpusort_heap_has_keys(copy->index))
-		reader->keys = gpusort_heap_keys_begin(copy->old_heap, copy->index);
+	if (gpusort_cluster_has_keys(copy->index))
+		reader->keys = gpusort_cluster_keys_begin(copy->old_heap, copy->index);
 	return reader;
 }
 
@@ -188,7 +188,7 @@ gpusort_heap_reader_begin(const GpuSortHeapCopy *copy, GpuSort *sort, bool is_pa
  * Returns whether a version is to be kept, by the rules of the server's copy.  The page is locked.
  */
 static bool
-judge_version(GpuSortHeapReader *reader, HeapTuple tuple, Buffer buffer)
+judge_version(GpuSortClusterReader *reader, HeapTuple tuple, Buffer buffer)
 {
 	const uint16 committed = HEAP_XMIN_COMMITTED | HEAP_XMAX_INVALID;
 	HeapTupleHeader header = tuple->t_data;
@@ -223,7 +223,7 @@ judge_version(GpuSortHeapReader *reader, HeapTuple tuple, Buffer buffer)
 
 /* List the versions of a page that are to be kept, in `offsets`.  Returns their number. */
 static int
-judge_page(GpuSortHeapReader *reader, Buffer buffer, OffsetNumber *offsets)
+judge_page(GpuSortClusterReader *reader, Buffer buffer, OffsetNumber *offsets)
 {
 	Page		page = BufferGetPage(buffer);
 	OffsetNumber last;
@@ -254,7 +254,7 @@ judge_page(GpuSortHeapReader *reader, Buffer buffer, OffsetNumber *offsets)
  * transactions that may still follow it.  The rules are those of rewrite_heap_tuple().
  */
 static bool
-is_in_chain(const GpuSortHeapReader *reader, HeapTuple tuple)
+is_in_chain(const GpuSortClusterReader *reader, HeapTuple tuple)
 {
 	HeapTupleHeader header = tuple->t_data;
 
@@ -269,7 +269,7 @@ is_in_chain(const GpuSortHeapReader *reader, HeapTuple tuple)
 
 /* Returns whether the tuple must be formed anew, to have the columns that the table has now. */
 static inline bool
-must_reform(const GpuSortHeapReader *reader, HeapTupleHeader header)
+must_reform(const GpuSortClusterReader *reader, HeapTupleHeader header)
 {
 	return reader->has_dropped || HeapTupleHeaderGetNatts(header) != reader->desc->natts ||
 		(header->t_infomask & HEAP_HASOID_OLD) != 0;
@@ -280,7 +280,7 @@ must_reform(const GpuSortHeapReader *reader, HeapTupleHeader header)
  * transactions is kept.
  */
 static HeapTuple
-reform(GpuSortHeapReader *reader, HeapTuple tuple)
+reform(GpuSortClusterReader *reader, HeapTuple tuple)
 {
 	HeapTuple	formed;
 
@@ -298,7 +298,7 @@ reform(GpuSortHeapReader *reader, HeapTuple tuple)
 
 /* Copy a tuple to reader->packed, formed anew if need be, and make `copy` refer to it. */
 static void
-copy_version(GpuSortHeapReader *reader, HeapTuple tuple, HeapTuple copy)
+copy_version(GpuSortClusterReader *reader, HeapTuple tuple, HeapTuple copy)
 {
 	HeapTuple	formed = NULL;
 
@@ -322,13 +322,13 @@ copy_version(GpuSortHeapReader *reader, HeapTuple tuple, HeapTuple copy)
 
 /* Put a version that has been packed into the sort.  Returns false if the sort can't take it. */
 static bool
-put_packed(GpuSortHeapReader *reader, HeapTuple packed)
+put_packed(GpuSortClusterReader *reader, HeapTuple packed)
 {
 	TupleTableSlot *slot = reader->slot;
 	bool		put;
 
 	if (reader->keys != NULL)
-		slot = gpusort_heap_keys_row(reader->keys, packed);
+		slot = gpusort_cluster_keys_row(reader->keys, packed);
 	else if (gpusort_put_heap_tuple(reader->sort, packed))
 		return true;
 	else
@@ -341,12 +341,12 @@ put_packed(GpuSortHeapReader *reader, HeapTuple packed)
 
 /* Note what those who write the new table have to know of a version. */
 static inline void
-note_version(GpuSortHeapFindings *findings, HeapTuple tuple, bool in_chain)
+note_version(GpuSortClusterFindings *findings, HeapTuple tuple, bool in_chain)
 {
 	uint32		length = MAXALIGN(tuple->t_len);
 
 	findings->chains |= in_chain;
-	findings->toasted += gpusort_heap_needs_toaster(tuple->t_data->t_infomask, tuple->t_len);
+	findings->toasted += gpusort_cluster_needs_toaster(tuple->t_data->t_infomask, tuple->t_len);
 	/* the toaster makes a longer tuple about as short as that */
 	findings->bytes += Min(length, TOAST_TUPLE_THRESHOLD);
 	findings->longest = Max(findings->longest, length);
@@ -356,7 +356,7 @@ note_version(GpuSortHeapFindings *findings, HeapTuple tuple, bool in_chain)
 
 /* Pack a version and put it into the sort.  Returns false if the sort can't take it. */
 static bool
-put_version(GpuSortHeapReader *reader, HeapTuple tuple)
+put_version(GpuSortClusterReader *reader, HeapTuple tuple)
 {
 	Form_pg_class form = reader->copy.old_heap->rd_rel;
 	bool		in_chain = is_in_chain(reader, tuple);
@@ -364,7 +364,7 @@ put_version(GpuSortHeapReader *reader, HeapTuple tuple)
 	HeapTupleData copy = {.t_tableOid = tuple->t_tableOid};
 
 	if (reader->keys != NULL)
-		gpusort_heap_keys_compute(reader->keys, tuple);
+		gpusort_cluster_keys_compute(reader->keys, tuple);
 	copy_version(reader, tuple, &copy);
 	copy.t_data->t_infomask2 &= ~HEAP2_XACT_MASK;
 	if (!in_chain)
@@ -377,7 +377,7 @@ put_version(GpuSortHeapReader *reader, HeapTuple tuple)
 
 /* Put the listed versions of a pinned page.  Returns false if the sort can't take one of them. */
 static bool
-put_versions(GpuSortHeapReader *reader, Buffer buffer, const OffsetNumber *offsets, int count)
+put_versions(GpuSortClusterReader *reader, Buffer buffer, const OffsetNumber *offsets, int count)
 {
 	Page		page = BufferGetPage(buffer);
 	HeapTupleData tuple;
@@ -401,7 +401,7 @@ put_versions(GpuSortHeapReader *reader, Buffer buffer, const OffsetNumber *offse
  * not be put.
  */
 static int
-read_page(GpuSortHeapReader *reader, BlockNumber block, bool *put)
+read_page(GpuSortClusterReader *reader, BlockNumber block, bool *put)
 {
 	Buffer		buffer = ReadBufferExtended(reader->copy.old_heap, MAIN_FORKNUM, block, RBM_NORMAL,
 											reader->strategy);
@@ -416,13 +416,13 @@ read_page(GpuSortHeapReader *reader, BlockNumber block, bool *put)
 }
 
 void
-gpusort_heap_reader_read(GpuSortHeapReader *reader, GpuSortHeapShare *share, bool shows)
+gpusort_cluster_reader_read(GpuSortClusterReader *reader, GpuSortClusterShare *share, bool shows)
 {
 	BlockNumber block;
 	BlockNumber end;
 	bool		put = true;
 
-	while (put && gpusort_heap_share_take(share, &block, &end))
+	while (put && gpusort_cluster_share_take(share, &block, &end))
 	{
 		gpusort_worker_fault("reading a table");
 		for (; block < end && put; block++)
@@ -431,21 +431,21 @@ gpusort_heap_reader_read(GpuSortHeapReader *reader, GpuSortHeapShare *share, boo
 
 			CHECK_FOR_INTERRUPTS();
 			count = read_page(reader, block, &put);
-			gpusort_heap_share_count(share, count);
+			gpusort_cluster_share_count(share, count);
 			if (shows)
-				gpusort_heap_share_show(share);
+				gpusort_cluster_share_show(share);
 		}
 	}
 	if (!put)
-		gpusort_heap_share_stop(share);
-	gpusort_heap_share_add(share, &reader->findings);
+		gpusort_cluster_share_stop(share);
+	gpusort_cluster_share_add(share, &reader->findings);
 }
 
 void
-gpusort_heap_reader_end(GpuSortHeapReader *reader)
+gpusort_cluster_reader_end(GpuSortClusterReader *reader)
 {
 	if (reader->keys != NULL)
-		gpusort_heap_keys_end(reader->keys);
+		gpusort_cluster_keys_end(reader->keys);
 	ExecDropSingleTupleTableSlot(reader->slot);
 	if (reader->strategy != NULL)
 		FreeAccessStrategy(reader->strategy);

@@ -1,9 +1,9 @@
 /*
- * heap_version_private.h
+ * cluster_version_private.h
  *		What the rows of a sort are, whose order a table gets.
  */
-#ifndef GPUSORT_HEAP_VERSION_PRIVATE_H
-#define GPUSORT_HEAP_VERSION_PRIVATE_H
+#ifndef GPUSORT_CLUSTER_VERSION_PRIVATE_H
+#define GPUSORT_CLUSTER_VERSION_PRIVATE_H
 
 #include "access/htup_details.h"
 #include "executor/tuptable.h"
@@ -117,43 +117,43 @@ gpusort_version_unpack(const MinimalTuple version, uint32 length, char *header)
  * The version comes first, so that it is found without looking at anything else.
  */
 
-typedef struct GpuSortHeapKeys GpuSortHeapKeys;
+typedef struct GpuSortClusterKeys GpuSortClusterKeys;
 
 /* The column of the index's nth key, from 0 on. */
-#define GPUSORT_HEAP_KEY_ATTNO(n)	((AttrNumber) ((n) + 2))
+#define GPUSORT_CLUSTER_KEY_ATTNO(n)	((AttrNumber) ((n) + 2))
 
 /* Returns whether the versions are sorted as such rows, because the index has expressions. */
-extern bool gpusort_heap_has_keys(Relation index);
+extern bool gpusort_cluster_has_keys(Relation index);
 
 /* Returns the descriptor of such rows, allocated in the current memory context. */
-extern TupleDesc gpusort_heap_keys_desc(Relation heap, Relation index);
+extern TupleDesc gpusort_cluster_keys_desc(Relation heap, Relation index);
 
 /*
- * Begin making rows, with memory of the current context. gpusort_heap_keys_end() releases what does
- * not go away with the context.
+ * Begin making rows, with memory of the current context. gpusort_cluster_keys_end() releases what
+ * does not go away with the context.
  */
-extern GpuSortHeapKeys *gpusort_heap_keys_begin(Relation heap, Relation index);
-extern void gpusort_heap_keys_end(GpuSortHeapKeys *keys);
+extern GpuSortClusterKeys *gpusort_cluster_keys_begin(Relation heap, Relation index);
+extern void gpusort_cluster_keys_end(GpuSortClusterKeys *keys);
 
-/* Compute the keys of a tuple of the table, for the next call of gpusort_heap_keys_row(). */
-extern void gpusort_heap_keys_compute(GpuSortHeapKeys *keys, HeapTuple tuple);
+/* Compute the keys of a tuple of the table, for the next call of gpusort_cluster_keys_row(). */
+extern void gpusort_cluster_keys_compute(GpuSortClusterKeys *keys, HeapTuple tuple);
 
 /*
  * Returns the row that consists of the keys just computed and of the tuple's version, which was
- * packed (heap_version_private.h).  The caller has to clear the slot.
+ * packed (cluster_version_private.h).  The caller has to clear the slot.
  */
-extern TupleTableSlot *gpusort_heap_keys_row(GpuSortHeapKeys *keys, HeapTuple packed);
+extern TupleTableSlot *gpusort_cluster_keys_row(GpuSortClusterKeys *keys, HeapTuple packed);
 
 /* Returns whether workers may compute the keys. */
-extern bool gpusort_heap_keys_are_safe(Relation index);
+extern bool gpusort_cluster_keys_are_safe(Relation index);
 
 /* Returns the version in such a row. */
 static inline MinimalTuple
-gpusort_heap_keyed_version(const void *row)
+gpusort_cluster_keyed_version(const void *row)
 {
 	const HeapTupleHeader header = (HeapTupleHeader) ((char *) row - MINIMAL_TUPLE_OFFSET);
 
 	return (MinimalTuple) ((char *) header + header->t_hoff + VARHDRSZ);
 }
 
-#endif							/* GPUSORT_HEAP_VERSION_PRIVATE_H */
+#endif							/* GPUSORT_CLUSTER_VERSION_PRIVATE_H */

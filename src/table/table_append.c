@@ -1,6 +1,6 @@
 /*
- * heap_append.c
- *		Appends rows in bulk to the end of a table, by whole pages; see heap_append.h.
+ * table_append.c
+ *		Appends rows in bulk to the end of a table, by whole pages; see table.h.
  */
 #include "postgres.h"
 
@@ -12,9 +12,9 @@
 #include "storage/freespace.h"
 #include "utils/rel.h"
 
-#include "heap/heap_append.h"
-#include "heap/heap_put_private.h"
 #include "pg_compat/tables.h"
+#include "table/table.h"
+#include "table/table_put_private.h"
 
 /* Private pages are allocated so many at a time. */
 #define PAGES_MADE	16
@@ -22,8 +22,8 @@
 typedef struct GpuSortAppendTarget
 {
 	BufferAccessStrategy strategy;
-	GpuSortHeapLog log;
-	/* transaction that inserts the rows; see gpusort_heap_page_begin() */
+	GpuSortTableLog log;
+	/* transaction that inserts the rows; see gpusort_table_page_begin() */
 	TransactionId inserter;
 	/* the visibility map's page for the last block written, if rows are frozen; else invalid */
 	Buffer		map;
@@ -32,7 +32,7 @@ typedef struct GpuSortAppendTarget
 } GpuSortAppendTarget;
 
 GpuSortAppend *
-gpusort_append_begin(Relation heap, const GpuSortAppendOwner *owner)
+gpusort_table_append_begin(Relation heap, const GpuSortTableOwner *owner)
 {
 	GpuSortAppend *append = palloc0(sizeof(GpuSortAppend));
 	GpuSortAppendTarget *target = palloc0(sizeof(GpuSortAppendTarget));
@@ -41,10 +41,10 @@ gpusort_append_begin(Relation heap, const GpuSortAppendOwner *owner)
 	append->save_bytes = target->save_bytes =
 		RelationGetTargetPageFreeSpace(heap, HEAP_DEFAULT_FILLFACTOR);
 	append->target = target;
-	gpusort_heap_begin_header(&append->header, heap, owner);
-	gpusort_heap_log_begin(&target->log, heap);
+	gpusort_table_begin_header(&append->header, heap, owner);
+	gpusort_table_log_begin(&target->log, heap);
 	target->log.frozen = owner->frozen;
-	target->inserter = gpusort_heap_inserter(owner);
+	target->inserter = gpusort_table_inserter(owner);
 	target->map = InvalidBuffer;
 	target->strategy = GetAccessStrategy(BAS_BULKWRITE);
 	return append;
@@ -75,18 +75,19 @@ make_pages(GpuSortAppend *append)
 }
 
 void
-gpusort_append_new_page(GpuSortAppend *append)
+gpusort_table_append_new_page(GpuSortAppend *append)
 {
 	if (append->page.data != NULL)
-		gpusort_heap_page_seal(&append->page);
+		gpusort_table_page_seal(&append->page);
 	if (append->used == append->made)
 		make_pages(append);
-	gpusort_heap_page_begin(&append->page, append->pages[append->used++], append->target->inserter);
+	gpusort_table_page_begin(&append->page, append->pages[append->used++],
+							 append->target->inserter);
 	append->save_bytes = append->target->save_bytes;
 }
 
 void
-gpusort_append_forget(GpuSortAppend *append)
+gpusort_table_append_forget(GpuSortAppend *append)
 {
 	append->page.data = NULL;
 	append->used = append->claimed = 0;
@@ -116,8 +117,8 @@ begin_rest_of_page(GpuSortAppend *append, BlockNumber block, Page page)
 {
 	Size		space = PageGetHeapFreeSpace(page);
 
-	gpusort_append_new_page(append);
-	append->save_bytes += gpusort_heap_page_space(&append->page) - space;
+	gpusort_table_append_new_page(append);
+	append->save_bytes += gpusort_table_page_space(&append->page) - space;
 	append->page.nitems = PageGetMaxOffsetNumber(page);
 	append->blocks[0] = block;
 	append->claimed = 1;
@@ -125,7 +126,7 @@ begin_rest_of_page(GpuSortAppend *append, BlockNumber block, Page page)
 }
 
 void
-gpusort_append_continue(GpuSortAppend *append)
+gpusort_table_append_continue(GpuSortAppend *append)
 {
 	BlockNumber blocks = RelationGetNumberOfBlocks(append->heap);
 	BlockNumber block = RelationGetTargetBlock(append->heap);
@@ -176,13 +177,12 @@ add_rows(GpuSortAppend *append, Buffer buffer, Page rows, bool decode_end)
 		ItemId		item = PageGetItemId(rows, i);
 
 		target->offsets[i - FirstOffsetNumber] =
-			gpusort_heap_put_row(page, append->blocks[0],
-								 (HeapTupleHeader) PageGetItem(rows, item),
-								 ItemIdGetLength(item));
+			gpusort_table_put_row(page, append->blocks[0],
+								  (HeapTupleHeader) PageGetItem(rows, item), ItemIdGetLength(item));
 	}
 	MarkBufferDirty(buffer);
 	if (target->log.use_wal)
-		gpusort_heap_log_rows(&target->log, buffer, target->offsets, count, decode_end);
+		gpusort_table_log_rows(&target->log, buffer, target->offsets, count, decode_end);
 	END_CRIT_SECTION();
 	target->log.frozen = frozen;
 }
@@ -226,7 +226,7 @@ write_rest_of_page(GpuSortAppend *append, bool decode_end)
 /* ---------- blocks ---------- */
 
 void
-gpusort_append_claim(GpuSortAppend *append)
+gpusort_table_append_claim(GpuSortAppend *append)
 {
 	if (append->claimed < append->used)
 		gpusort_extend_relation(append->heap, append->target->strategy,
@@ -257,7 +257,8 @@ fill_page(GpuSortAppend *append, int i, Buffer buffer, bool decode_end)
 	if (BufferIsValid(target->log.map))
 		gpusort_map_set_frozen(append->heap, append->blocks[i], buffer, target->map);
 	if (target->log.use_wal)
-		gpusort_heap_log_rows(&target->log, buffer, NULL, PageGetMaxOffsetNumber(page), decode_end);
+		gpusort_table_log_rows(&target->log, buffer, NULL, PageGetMaxOffsetNumber(page),
+							   decode_end);
 	END_CRIT_SECTION();
 }
 
@@ -283,8 +284,8 @@ lock_block(GpuSortAppend *append, int i)
 {
 	Buffer		buffer;
 
-	while (!gpusort_heap_lock_if_empty(append->heap, append->target->strategy, append->blocks[i],
-									   &buffer))
+	while (!gpusort_table_lock_if_empty(append->heap, append->target->strategy, append->blocks[i],
+										&buffer))
 		give_next_blocks(append, i);
 	return buffer;
 }
@@ -310,7 +311,7 @@ write_page(GpuSortAppend *append, int i, bool decode_end)
 	buffer = lock_block(append, i);
 	/* lock_block() may have chosen another block */
 	pin_map(append, append->blocks[i]);
-	gpusort_heap_page_set_ctids(append->pages[i], append->blocks[i]);
+	gpusort_table_page_set_ctids(append->pages[i], append->blocks[i]);
 	if (target->log.frozen)
 		PageSetAllVisible((Page) append->pages[i]);
 	if (target->log.frozen && GPUSORT_MAP_IS_IN_RECORD)
@@ -351,7 +352,7 @@ tell_free_space(GpuSortAppend *append)
 }
 
 void
-gpusort_append_write(GpuSortAppend *append, bool keep_last, bool decode_end)
+gpusort_table_append_write(GpuSortAppend *append, bool keep_last, bool decode_end)
 {
 	int			count = append->used;
 	bool		goes_on = count == 1 && append->continues;
@@ -361,7 +362,7 @@ gpusort_append_write(GpuSortAppend *append, bool keep_last, bool decode_end)
 	if (keep_last)
 		count--;
 	else
-		gpusort_heap_page_seal(&append->page);
+		gpusort_table_page_seal(&append->page);
 	for (int i = 0; i < count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -376,12 +377,12 @@ gpusort_append_write(GpuSortAppend *append, bool keep_last, bool decode_end)
 		if (!goes_on)
 			tell_free_space(append);
 		RelationSetTargetBlock(append->heap, append->blocks[append->used - 1]);
-		gpusort_append_forget(append);
+		gpusort_table_append_forget(append);
 	}
 }
 
 void
-gpusort_append_end(GpuSortAppend *append)
+gpusort_table_append_end(GpuSortAppend *append)
 {
 	if (BufferIsValid(append->target->map))
 		ReleaseBuffer(append->target->map);

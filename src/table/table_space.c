@@ -1,6 +1,6 @@
 /*
- * heap_space.c
- *		Estimates whether rows have room in the free space of a table; see heap_append.h.
+ * table_space.c
+ *		Estimates whether rows have room in the free space of a table; see table.h.
  *
  * The estimate is made from the free space map, which VACUUM fills, by looking at some pages,
  * evenly spaced.  The size of rows is that of the time when the table was last vacuumed or
@@ -12,7 +12,7 @@
 #include "storage/bufmgr.h"
 #include "storage/freespace.h"
 
-#include "heap/heap_append.h"
+#include "table/table.h"
 
 /*
  * Maximum and minimum number of pages to look up.  A thousand look-ups take a fraction of a
@@ -80,7 +80,7 @@ is_continued(Relation heap, BlockNumber block, BlockNumber blocks)
  * free.
  */
 bool
-gpusort_heap_has_space(Relation heap, double bytes)
+gpusort_table_has_space(Relation heap, double bytes)
 {
 	BlockNumber blocks = RelationGetNumberOfBlocks(heap);
 	BlockNumber looked_at = pages_to_look_at(blocks, bytes);

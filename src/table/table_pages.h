@@ -1,9 +1,9 @@
 /*
- * heap_pages.h
+ * table_pages.h
  *		Heap pages that are filled in private memory, and the order in which they become blocks.
  */
-#ifndef GPUSORT_HEAP_PAGES_H
-#define GPUSORT_HEAP_PAGES_H
+#ifndef GPUSORT_TABLE_PAGES_H
+#define GPUSORT_TABLE_PAGES_H
 
 #include "access/htup_details.h"
 #include "port/atomics.h"
@@ -12,8 +12,8 @@
 #include "storage/spin.h"
 #include "utils/rel.h"
 
-#include "btree/btree_storage.h"
 #include "pg_compat/tables.h"
+#include "table/storage.h"
 
 /* ---------- page: fills one heap page from front to back ---------- */
 
@@ -22,13 +22,13 @@
  * was removed from. pd_lower and pd_upper are set when the page is sealed.
  */
 
-typedef struct GpuSortHeapPage
+typedef struct GpuSortTablePage
 {
 	char	   *data;			/* NULL if there is no page */
 	uint32		lower;			/* end of the line pointers */
 	uint32		upper;			/* start of the tuples */
 	uint32		nitems;
-} GpuSortHeapPage;
+} GpuSortTablePage;
 
 /*
  * Begin an empty page in `data`.  `inserter` is the transaction that inserts the page's rows, which
@@ -36,7 +36,7 @@ typedef struct GpuSortHeapPage
  * It is invalid if the rows are frozen or are not new.
  */
 static inline void
-gpusort_heap_page_begin(GpuSortHeapPage *page, char *data, TransactionId inserter)
+gpusort_table_page_begin(GpuSortTablePage *page, char *data, TransactionId inserter)
 {
 	PageInit((Page) data, BLCKSZ, 0);
 	if (TransactionIdIsValid(inserter))
@@ -49,7 +49,7 @@ gpusort_heap_page_begin(GpuSortHeapPage *page, char *data, TransactionId inserte
 
 /* Returns how many bytes a further tuple can have, as PageGetHeapFreeSpace() does. */
 static inline Size
-gpusort_heap_page_space(const GpuSortHeapPage *page)
+gpusort_table_page_space(const GpuSortTablePage *page)
 {
 	Size		space = page->upper - page->lower;
 
@@ -60,7 +60,7 @@ gpusort_heap_page_space(const GpuSortHeapPage *page)
 
 /* Returns room for a tuple of `length` bytes; the page must have that much space. */
 static inline char *
-gpusort_heap_page_append(GpuSortHeapPage *page, uint32 length)
+gpusort_table_page_append(GpuSortTablePage *page, uint32 length)
 {
 	page->upper -= MAXALIGN(length);
 	ItemIdSetNormal((ItemId) (page->data + page->lower), page->upper, length);
@@ -71,7 +71,7 @@ gpusort_heap_page_append(GpuSortHeapPage *page, uint32 length)
 
 /* Write the page's bounds into its header, when no more tuples are added. */
 static inline void
-gpusort_heap_page_seal(GpuSortHeapPage *page)
+gpusort_table_page_seal(GpuSortTablePage *page)
 {
 	((PageHeader) page->data)->pd_lower = page->lower;
 	((PageHeader) page->data)->pd_upper = page->upper;
@@ -82,7 +82,7 @@ gpusort_heap_page_seal(GpuSortHeapPage *page)
  * is.
  */
 static inline void
-gpusort_heap_page_set_ctids(char *data, BlockNumber block)
+gpusort_table_page_set_ctids(char *data, BlockNumber block)
 {
 	Page		page = (Page) data;
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
@@ -99,56 +99,55 @@ gpusort_heap_page_set_ctids(char *data, BlockNumber block)
 
 /*
  * The pages are being filled.  No other session can see the table, so they bypass shared buffers
- * (btree_storage.h).
+ * (storage.h).
  */
 
 typedef struct GpuSortNewPages
 {
 	GpuSortStorage *storage;
-	/* transaction that inserts the rows; see gpusort_heap_page_begin() */
+	/* transaction that inserts the rows; see gpusort_table_page_begin() */
 	TransactionId inserter;
 	Size		save_bytes;		/* bytes left free on each page, for the fillfactor */
-	GpuSortHeapPage *pages;		/* all but the last one are full */
+	GpuSortTablePage *pages;		/* all but the last one are full */
 	int			count;
 	int			allocated;
 	BlockNumber first;			/* block of the first page, once blocks are claimed */
 } GpuSortNewPages;
 
 /* Prepare to fill pages of the table, with memory of the current context. */
-extern void gpusort_new_pages_begin(GpuSortNewPages *pages, Relation table, GpuSortStorage *storage,
-									TransactionId inserter);
+extern void gpusort_table_new_pages_begin(GpuSortNewPages *pages, Relation table,
+										  GpuSortStorage *storage, TransactionId inserter);
 
-/* Begin another page; for gpusort_new_pages_append(). */
-extern GpuSortHeapPage *gpusort_new_page(GpuSortNewPages *pages);
+/* Begin another page; for gpusort_table_new_pages_append(). */
+extern GpuSortTablePage *gpusort_table_new_page(GpuSortNewPages *pages);
 
 /*
  * Returns room for a tuple of `length` bytes, on the last page or a new one, by the server's rules.
  */
 static inline HeapTupleHeader
-gpusort_new_pages_append(GpuSortNewPages *pages, uint32 length)
+gpusort_table_new_pages_append(GpuSortNewPages *pages, uint32 length)
 {
-	GpuSortHeapPage *page = &pages->pages[pages->count - 1];
+	GpuSortTablePage *page = &pages->pages[pages->count - 1];
 
-	if (pages->count == 0 ||
-		MAXALIGN(length) + pages->save_bytes > gpusort_heap_page_space(page))
-		page = gpusort_new_page(pages);
-	return (HeapTupleHeader) gpusort_heap_page_append(page, length);
+	if (pages->count == 0 || MAXALIGN(length) + pages->save_bytes > gpusort_table_page_space(page))
+		page = gpusort_table_new_page(pages);
+	return (HeapTupleHeader) gpusort_table_page_append(page, length);
 }
 
 /* Forget the pages. */
-extern void gpusort_new_pages_drop(GpuSortNewPages *pages);
+extern void gpusort_table_new_pages_drop(GpuSortNewPages *pages);
 
 /* Make the pages the next blocks of the table. */
-extern void gpusort_new_pages_claim(GpuSortNewPages *pages);
+extern void gpusort_table_new_pages_claim(GpuSortNewPages *pages);
 
 /* Write the pages into the blocks that were claimed, and forget them. */
-extern void gpusort_new_pages_write(GpuSortNewPages *pages);
+extern void gpusort_table_new_pages_write(GpuSortNewPages *pages);
 
 /*
  * Make the full pages, which are all but the last, the next blocks of the table, and write them.
  * The last page stays and can be filled further.
  */
-extern void gpusort_new_pages_write_full(GpuSortNewPages *pages);
+extern void gpusort_table_new_pages_write_full(GpuSortNewPages *pages);
 
 /* ---------- turns: the order in which pages become blocks of a table ---------- */
 
@@ -197,4 +196,4 @@ extern void gpusort_turns_pass(GpuSortTurns *turns, uint64 slice);
 /* Leave the slice, whose turn it is, to the leader. */
 extern void gpusort_turns_leave(GpuSortTurns *turns, uint64 slice);
 
-#endif							/* GPUSORT_HEAP_PAGES_H */
+#endif							/* GPUSORT_TABLE_PAGES_H */

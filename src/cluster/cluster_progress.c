@@ -1,13 +1,13 @@
 /*
- * heap_progress.c
- *		Reports a copy to pg_stat_progress_cluster; see heap_copy_private.h.
+ * cluster_progress.c
+ *		Reports a copy to pg_stat_progress_cluster; see cluster_copy_private.h.
  */
 #include "postgres.h"
 
 #include "commands/progress.h"
 #include "pgstat.h"
 
-#include "heap/heap_copy_private.h"
+#include "cluster/cluster_copy_private.h"
 #include "pg_compat/tables.h"
 
 static void
@@ -17,14 +17,14 @@ show_phase(int phase)
 }
 
 void
-gpusort_heap_show_reading(BlockNumber pages)
+gpusort_cluster_show_reading(BlockNumber pages)
 {
 	show_phase(PROGRESS_CLUSTER_PHASE_SEQ_SCAN_HEAP);
 	pgstat_progress_update_param(PROGRESS_CLUSTER_TOTAL_HEAP_BLKS, pages);
 }
 
 void
-gpusort_heap_show_read(BlockNumber pages, double versions)
+gpusort_cluster_show_read(BlockNumber pages, double versions)
 {
 	const int	params[] = {
 		PROGRESS_CLUSTER_HEAP_BLKS_SCANNED,
@@ -36,26 +36,26 @@ gpusort_heap_show_read(BlockNumber pages, double versions)
 }
 
 void
-gpusort_heap_show_sorting(void)
+gpusort_cluster_show_sorting(void)
 {
 	show_phase(PROGRESS_CLUSTER_PHASE_SORT_TUPLES);
 }
 
 void
-gpusort_heap_show_writing(void)
+gpusort_cluster_show_writing(void)
 {
 	show_phase(PROGRESS_CLUSTER_PHASE_WRITE_NEW_HEAP);
 }
 
 void
-gpusort_heap_show_written(double versions)
+gpusort_cluster_show_written(double versions)
 {
 	pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_TUPLES_WRITTEN, versions);
 }
 
 void
-gpusort_heap_show_nothing(void)
+gpusort_cluster_show_nothing(void)
 {
-	gpusort_heap_show_read(0, 0);
-	gpusort_heap_show_written(0);
+	gpusort_cluster_show_read(0, 0);
+	gpusort_cluster_show_written(0);
 }

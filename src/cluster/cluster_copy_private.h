@@ -1,9 +1,9 @@
 /*
- * heap_copy_private.h
+ * cluster_copy_private.h
  *		The copy of a table in the order of an index: reads, sorts, writes.
  */
-#ifndef GPUSORT_HEAP_COPY_PRIVATE_H
-#define GPUSORT_HEAP_COPY_PRIVATE_H
+#ifndef GPUSORT_CLUSTER_COPY_PRIVATE_H
+#define GPUSORT_CLUSTER_COPY_PRIVATE_H
 
 #include "port/atomics.h"
 #include "storage/block.h"
@@ -18,7 +18,7 @@
  * The copy that the server asks for, with the arguments of relation_copy_for_cluster() of a table
  * access method.
  */
-typedef struct GpuSortHeapCopy
+typedef struct GpuSortClusterCopy
 {
 	Relation	old_heap;
 	Relation	new_heap;		/* new table, which has no blocks yet */
@@ -27,27 +27,27 @@ typedef struct GpuSortHeapCopy
 	TransactionId oldest_xmin;	/* versions deleted before this are dead to all */
 	TransactionId freeze_xid;
 	MultiXactId freeze_multi;
-} GpuSortHeapCopy;
+} GpuSortClusterCopy;
 
 /* Numbers of row versions, as VERBOSE shows them. */
-typedef struct GpuSortHeapCounts
+typedef struct GpuSortClusterCounts
 {
 	double		kept;
 	double		removed;
 	double		recently_dead;	/* versions among those kept */
-} GpuSortHeapCounts;
+} GpuSortClusterCounts;
 
 /* What was found when the table was read. */
-typedef struct GpuSortHeapFindings
+typedef struct GpuSortClusterFindings
 {
-	GpuSortHeapCounts counts;
+	GpuSortClusterCounts counts;
 	bool		chains;			/* chains of updates may lead to or from some versions */
 	uint64		toasted;		/* number of versions that have to go through the toaster */
 	uint64		bytes;			/* bytes that all versions take on pages */
 	/* bytes that the shortest version takes on a page; 0 if there are none */
 	uint32		shortest;
 	uint32		longest;
-} GpuSortHeapFindings;
+} GpuSortClusterFindings;
 
 /* ---------- all of it ---------- */
 
@@ -55,57 +55,57 @@ typedef struct GpuSortHeapFindings
  * Copy the table, and set *counts.  Returns false if nothing has been written and PostgreSQL has to
  * copy it; *counts has no meaning then.
  */
-extern bool gpusort_cluster(const GpuSortHeapCopy *copy, GpuSortHeapCounts *counts);
+extern bool gpusort_cluster(const GpuSortClusterCopy *copy, GpuSortClusterCounts *counts);
 
 /* ---------- whether the copy is made here ---------- */
 
 /*
  * Returns whether gpusort sorts the table's versions in the order of the index.  If so, fills
- * *spec, whose columns are those of the table, or of rows with keys (heap_version_private.h); if
+ * *spec, whose columns are those of the table, or of rows with keys (cluster_version_private.h); if
  * not, sets *reason to a constant string.
  */
-extern bool gpusort_heap_is_eligible(Relation heap, Relation index, size_t limit_bytes,
-									 GpuSortSpec *spec, const char **reason);
+extern bool gpusort_cluster_is_eligible(Relation heap, Relation index, size_t limit_bytes,
+										GpuSortSpec *spec, const char **reason);
 
 /*
  * Returns whether gpusort sorts the table's versions, and estimates say that they fit into memory,
  * so that sorting pays however the rows lie now.
  */
-extern bool gpusort_heap_fits_memory(Relation heap, Relation index, size_t limit_bytes);
+extern bool gpusort_cluster_fits_memory(Relation heap, Relation index, size_t limit_bytes);
 
 /*
  * Fill *spec with the sort key alone.  Returns false, and sets *reason, if gpusort does not know
  * the index's order.
  */
-extern bool gpusort_heap_sort_spec(Relation index, GpuSortSpec *spec, const char **reason);
+extern bool gpusort_cluster_sort_spec(Relation index, GpuSortSpec *spec, const char **reason);
 
 /* Returns the descriptor of the sort's rows, allocated in the current memory context. */
-extern TupleDesc gpusort_heap_sort_desc(Relation heap, Relation index);
+extern TupleDesc gpusort_cluster_sort_desc(Relation heap, Relation index);
 
 /* ---------- progress: what pg_stat_progress_cluster shows ---------- */
 
 /* A copy is reported in the way of the server's own copies. */
 
 /* Report that reading begins, of so many pages, and then how much has been read. */
-extern void gpusort_heap_show_reading(BlockNumber pages);
-extern void gpusort_heap_show_read(BlockNumber pages, double versions);
+extern void gpusort_cluster_show_reading(BlockNumber pages);
+extern void gpusort_cluster_show_read(BlockNumber pages, double versions);
 
 /* Report that sorting begins. */
-extern void gpusort_heap_show_sorting(void);
+extern void gpusort_cluster_show_sorting(void);
 
 /* Report that writing begins, and then how many versions have been written. */
-extern void gpusort_heap_show_writing(void);
-extern void gpusort_heap_show_written(double versions);
+extern void gpusort_cluster_show_writing(void);
+extern void gpusort_cluster_show_written(double versions);
 
 /* Clear the counts before the server's own copy, which begins from the start. */
-extern void gpusort_heap_show_nothing(void);
+extern void gpusort_cluster_show_nothing(void);
 
 /* ---------- share: what the processes that read have in common ---------- */
 
 /* These are the pages to take, and what was found. */
 
 /* State of reading a table.  In shared memory if there are workers. */
-typedef struct GpuSortHeapShare
+typedef struct GpuSortClusterShare
 {
 	BlockNumber nblocks;
 	pg_atomic_uint64 next;		/* first page that no process has taken */
@@ -114,44 +114,44 @@ typedef struct GpuSortHeapShare
 	pg_atomic_uint32 stopped;	/* not 0 if some version could not be put */
 
 	slock_t		mutex;			/* protects `findings` */
-	GpuSortHeapFindings findings;
-} GpuSortHeapShare;
+	GpuSortClusterFindings findings;
+} GpuSortClusterShare;
 
 /* Prepare to share the reading of so many pages. */
-extern void gpusort_heap_share_init(GpuSortHeapShare *share, BlockNumber nblocks);
+extern void gpusort_cluster_share_init(GpuSortClusterShare *share, BlockNumber nblocks);
 
 /* Report to the progress view what all processes have read. */
-extern void gpusort_heap_share_show(GpuSortHeapShare *share);
+extern void gpusort_cluster_share_show(GpuSortClusterShare *share);
 
 /*
  * Returns whether all pages have been read and their versions put; to be asked when all processes
  * have ended reading.
  */
-extern bool gpusort_heap_share_is_complete(GpuSortHeapShare *share);
+extern bool gpusort_cluster_share_is_complete(GpuSortClusterShare *share);
 
 /* ---------- reader: puts the versions that the copy will have into a sort ---------- */
 
 /* They are read from the old table's pages. */
 
-typedef struct GpuSortHeapReader GpuSortHeapReader;
+typedef struct GpuSortClusterReader GpuSortClusterReader;
 
 /*
  * Begin to read, with memory of the current context.  `sort` is a sort, or a part of a shared sort
  * (sort_parts.h) if `is_part`.
  */
-extern GpuSortHeapReader *gpusort_heap_reader_begin(const GpuSortHeapCopy *copy, GpuSort *sort,
-													bool is_part);
+extern GpuSortClusterReader *gpusort_cluster_reader_begin(const GpuSortClusterCopy *copy,
+														  GpuSort *sort, bool is_part);
 
 /*
  * Read pages until none are left that no other process has taken, or until a version could not be
  * put, in which case all processes stop.  With `shows`, this process reports the progress of all to
  * pg_stat_progress_cluster.
  */
-extern void gpusort_heap_reader_read(GpuSortHeapReader *reader, GpuSortHeapShare *share,
-									 bool shows);
+extern void gpusort_cluster_reader_read(GpuSortClusterReader *reader, GpuSortClusterShare *share,
+										bool shows);
 
 /* Release what does not go away with the memory context. */
-extern void gpusort_heap_reader_end(GpuSortHeapReader *reader);
+extern void gpusort_cluster_reader_end(GpuSortClusterReader *reader);
 
 /* ---------- workers: reading and writing with parallel workers ---------- */
 
@@ -161,40 +161,41 @@ extern void gpusort_heap_reader_end(GpuSortHeapReader *reader);
  */
 
 /* Returns how many workers are wanted for a copy. */
-extern int	gpusort_heap_wanted_workers(const GpuSortHeapCopy *copy);
+extern int	gpusort_cluster_wanted_workers(const GpuSortClusterCopy *copy);
 
 /* What came of an attempt to read with workers. */
-typedef enum GpuSortHeapHelp
+typedef enum GpuSortClusterHelp
 {
-	GPUSORT_HEAP_NO_WORKERS,	/* nothing has happened, so the leader can read alone */
-	GPUSORT_HEAP_DONE,
-	GPUSORT_HEAP_FAILED			/* a version found no room in a part; the sort is unusable */
-} GpuSortHeapHelp;
+	GPUSORT_CLUSTER_NO_WORKERS,	/* nothing has happened, so the leader can read alone */
+	GPUSORT_CLUSTER_DONE,
+	GPUSORT_CLUSTER_FAILED			/* a version found no room in a part; the sort is unusable */
+} GpuSortClusterHelp;
 
 /*
  * Workers that have read and wait to help sort, and the leader's parallel mode.  After an error the
  * server ends both.
  */
-typedef struct GpuSortHeapReaders GpuSortHeapReaders;
+typedef struct GpuSortClusterReaders GpuSortClusterReaders;
 
 /*
  * Read the table into the sort, which has just begun, by the leader and at most nworkers workers.
- * If the result is GPUSORT_HEAP_DONE, *readers exist until gpusort_heap_readers_end().
+ * If the result is GPUSORT_CLUSTER_DONE, *readers exist until gpusort_cluster_readers_end().
  */
-extern GpuSortHeapHelp gpusort_heap_read_with_workers(const GpuSortHeapCopy *copy, GpuSort *sort,
-													  TupleDesc desc, int nworkers,
-													  GpuSortHeapReaders **readers,
-													  GpuSortHeapFindings *findings);
+extern GpuSortClusterHelp gpusort_cluster_read_with_workers(const GpuSortClusterCopy *copy,
+															GpuSort *sort, TupleDesc desc,
+															int nworkers,
+															GpuSortClusterReaders **readers,
+															GpuSortClusterFindings *findings);
 
 /* Dismiss the readers and wait until they have ended.  Returns how many there were. */
-extern int	gpusort_heap_readers_end(GpuSortHeapReaders *readers);
+extern int	gpusort_cluster_readers_end(GpuSortClusterReaders *readers);
 
 /*
  * Write the sorted versions with workers.  Returns false if nothing was written, since no workers
  * could be started or there was nothing for them to do.
  */
-extern bool gpusort_heap_write_with_workers(const GpuSortHeapCopy *copy, GpuSort *sort,
-											const GpuSortHeapFindings *findings, int nworkers,
-											int *launched);
+extern bool gpusort_cluster_write_with_workers(const GpuSortClusterCopy *copy, GpuSort *sort,
+											   const GpuSortClusterFindings *findings, int nworkers,
+											   int *launched);
 
-#endif							/* GPUSORT_HEAP_COPY_PRIVATE_H */
+#endif							/* GPUSORT_CLUSTER_COPY_PRIVATE_H */

@@ -1,5 +1,5 @@
 /*
- * btree_storage.h
+ * storage.h
  *		Writes finished index pages to WAL and disk.
  *
  * The storage gives out block numbers and page buffers and takes back finished
@@ -17,8 +17,8 @@
  * for the relation, or an immediate fsync if a checkpoint has begun meanwhile, which
  * may have missed some pages.
  */
-#ifndef GPUSORT_BTREE_STORAGE_H
-#define GPUSORT_BTREE_STORAGE_H
+#ifndef GPUSORT_STORAGE_H
+#define GPUSORT_STORAGE_H
 
 #include "storage/block.h"
 #include "utils/rel.h"
@@ -72,4 +72,4 @@ extern void gpusort_storage_flush(GpuSortStorage *storage);
  */
 extern void gpusort_storage_finish(GpuSortStorage *storage);
 
-#endif							/* GPUSORT_BTREE_STORAGE_H */
+#endif							/* GPUSORT_STORAGE_H */

@@ -1,7 +1,7 @@
 /*
- * heap_keys.c
+ * cluster_keys.c
  *		Makes the rows that a table's versions are sorted as, if the index has expressions; see
- *		heap_version_private.h.
+ *		cluster_version_private.h.
  */
 #include "postgres.h"
 
@@ -13,10 +13,10 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 
-#include "heap/heap_version_private.h"
+#include "cluster/cluster_version_private.h"
 #include "pg_compat/executor.h"
 
-struct GpuSortHeapKeys
+struct GpuSortClusterKeys
 {
 	IndexInfo  *info;
 	EState	   *estate;
@@ -25,7 +25,7 @@ struct GpuSortHeapKeys
 };
 
 bool
-gpusort_heap_has_keys(Relation index)
+gpusort_cluster_has_keys(Relation index)
 {
 	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
 		if (index->rd_index->indkey.values[i] == 0)
@@ -34,7 +34,7 @@ gpusort_heap_has_keys(Relation index)
 }
 
 TupleDesc
-gpusort_heap_keys_desc(Relation heap, Relation index)
+gpusort_cluster_keys_desc(Relation heap, Relation index)
 {
 	int			nkeys = IndexRelationGetNumberOfKeyAttributes(index);
 	TupleDesc	desc = CreateTemplateTupleDesc(1 + nkeys);
@@ -45,7 +45,7 @@ gpusort_heap_keys_desc(Relation heap, Relation index)
 	gpusort_set_plain(desc, 1);
 	for (int i = 0; i < nkeys; i++)
 	{
-		AttrNumber	attno = GPUSORT_HEAP_KEY_ATTNO(i);
+		AttrNumber	attno = GPUSORT_CLUSTER_KEY_ATTNO(i);
 		AttrNumber	column = index->rd_index->indkey.values[i];
 
 		if (column != 0)
@@ -63,10 +63,10 @@ gpusort_heap_keys_desc(Relation heap, Relation index)
 	return desc;
 }
 
-GpuSortHeapKeys *
-gpusort_heap_keys_begin(Relation heap, Relation index)
+GpuSortClusterKeys *
+gpusort_cluster_keys_begin(Relation heap, Relation index)
 {
-	GpuSortHeapKeys *keys = palloc0(sizeof(GpuSortHeapKeys));
+	GpuSortClusterKeys *keys = palloc0(sizeof(GpuSortClusterKeys));
 
 	keys->info = BuildIndexInfo(index);
 	keys->estate = CreateExecutorState();
@@ -76,13 +76,13 @@ gpusort_heap_keys_begin(Relation heap, Relation index)
 	 */
 	keys->tuple = MakeSingleTupleTableSlot(CreateTupleDescCopyConstr(RelationGetDescr(heap)),
 										   &TTSOpsHeapTuple);
-	keys->row = MakeSingleTupleTableSlot(gpusort_heap_keys_desc(heap, index), &TTSOpsVirtual);
+	keys->row = MakeSingleTupleTableSlot(gpusort_cluster_keys_desc(heap, index), &TTSOpsVirtual);
 	GetPerTupleExprContext(keys->estate)->ecxt_scantuple = keys->tuple;
 	return keys;
 }
 
 void
-gpusort_heap_keys_end(GpuSortHeapKeys *keys)
+gpusort_cluster_keys_end(GpuSortClusterKeys *keys)
 {
 	ExecDropSingleTupleTableSlot(keys->row);
 	ExecDropSingleTupleTableSlot(keys->tuple);
@@ -90,7 +90,7 @@ gpusort_heap_keys_end(GpuSortHeapKeys *keys)
 }
 
 void
-gpusort_heap_keys_compute(GpuSortHeapKeys *keys, HeapTuple tuple)
+gpusort_cluster_keys_compute(GpuSortClusterKeys *keys, HeapTuple tuple)
 {
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
@@ -105,7 +105,7 @@ gpusort_heap_keys_compute(GpuSortHeapKeys *keys, HeapTuple tuple)
 }
 
 TupleTableSlot *
-gpusort_heap_keys_row(GpuSortHeapKeys *keys, HeapTuple packed)
+gpusort_cluster_keys_row(GpuSortClusterKeys *keys, HeapTuple packed)
 {
 	MinimalTuple version = (MinimalTuple) ((char *) packed->t_data + MINIMAL_TUPLE_OFFSET);
 	char	   *datum = (char *) version - VARHDRSZ;
@@ -123,7 +123,7 @@ gpusort_heap_keys_row(GpuSortHeapKeys *keys, HeapTuple packed)
 }
 
 bool
-gpusort_heap_keys_are_safe(Relation index)
+gpusort_cluster_keys_are_safe(Relation index)
 {
 	Query	   *query = makeNode(Query);
 

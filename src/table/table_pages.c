@@ -1,56 +1,56 @@
 /*
- * heap_pages.c
+ * table_pages.c
  *		Pages of a new table that are being filled, and turns of processes that fill some; see
- *		heap_pages.h.
+ *		table_pages.h.
  */
 #include "postgres.h"
 
 #include "access/parallel.h"
 #include "miscadmin.h"
 
-#include "heap/heap_pages.h"
 #include "pg_compat.h"
+#include "table/table_pages.h"
 #include "worker_wait.h"
 
 /* ---------- new pages ---------- */
 
 void
-gpusort_new_pages_begin(GpuSortNewPages *pages, Relation table, GpuSortStorage *storage,
-						TransactionId inserter)
+gpusort_table_new_pages_begin(GpuSortNewPages *pages, Relation table, GpuSortStorage *storage,
+							  TransactionId inserter)
 {
 	memset(pages, 0, sizeof(*pages));
 	pages->storage = storage;
 	pages->inserter = inserter;
 	pages->save_bytes = RelationGetTargetPageFreeSpace(table, HEAP_DEFAULT_FILLFACTOR);
 	pages->allocated = 64;
-	pages->pages = palloc(pages->allocated * sizeof(GpuSortHeapPage));
+	pages->pages = palloc(pages->allocated * sizeof(GpuSortTablePage));
 }
 
-GpuSortHeapPage *
-gpusort_new_page(GpuSortNewPages *pages)
+GpuSortTablePage *
+gpusort_table_new_page(GpuSortNewPages *pages)
 {
-	GpuSortHeapPage *page;
+	GpuSortTablePage *page;
 
 	CHECK_FOR_INTERRUPTS();
 	if (pages->count == pages->allocated)
 	{
 		pages->allocated *= 2;
-		pages->pages = repalloc_huge(pages->pages, pages->allocated * sizeof(GpuSortHeapPage));
+		pages->pages = repalloc_huge(pages->pages, pages->allocated * sizeof(GpuSortTablePage));
 	}
 	page = &pages->pages[pages->count++];
-	gpusort_heap_page_begin(page, gpusort_storage_get_page(pages->storage), pages->inserter);
+	gpusort_table_page_begin(page, gpusort_storage_get_page(pages->storage), pages->inserter);
 	return page;
 }
 
 void
-gpusort_new_pages_drop(GpuSortNewPages *pages)
+gpusort_table_new_pages_drop(GpuSortNewPages *pages)
 {
 	while (pages->count > 0)
 		gpusort_storage_free_page(pages->storage, pages->pages[--pages->count].data);
 }
 
 void
-gpusort_new_pages_claim(GpuSortNewPages *pages)
+gpusort_table_new_pages_claim(GpuSortNewPages *pages)
 {
 	if (pages->count > 0)
 		pages->first = gpusort_storage_claim(pages->storage, pages->count);
@@ -61,23 +61,23 @@ write_pages(GpuSortNewPages *pages, int count)
 {
 	for (int i = 0; i < count; i++)
 	{
-		GpuSortHeapPage *page = &pages->pages[i];
+		GpuSortTablePage *page = &pages->pages[i];
 
-		gpusort_heap_page_seal(page);
-		gpusort_heap_page_set_ctids(page->data, pages->first + i);
+		gpusort_table_page_seal(page);
+		gpusort_table_page_set_ctids(page->data, pages->first + i);
 		gpusort_storage_put_page(pages->storage, pages->first + i, page->data);
 	}
 }
 
 void
-gpusort_new_pages_write(GpuSortNewPages *pages)
+gpusort_table_new_pages_write(GpuSortNewPages *pages)
 {
 	write_pages(pages, pages->count);
 	pages->count = 0;
 }
 
 void
-gpusort_new_pages_write_full(GpuSortNewPages *pages)
+gpusort_table_new_pages_write_full(GpuSortNewPages *pages)
 {
 	int			full = pages->count - 1;
 

@@ -1,9 +1,9 @@
 /*
- * heap_cluster.h
+ * cluster.h
  *		Redirects the copy of a table in the order of an index to gpusort.
  */
-#ifndef GPUSORT_HEAP_CLUSTER_H
-#define GPUSORT_HEAP_CLUSTER_H
+#ifndef GPUSORT_CLUSTER_H
+#define GPUSORT_CLUSTER_H
 
 #include "nodes/pathnodes.h"
 
@@ -25,19 +25,19 @@ extern GpuSortClusterCounters gpusort_cluster_counters;
  * Redirect the copy of a table to gpusort, if the current statement copies tables.  Called from the
  * hook for relation information, when the planner is asked whether to sort.
  */
-extern void gpusort_take_table_copy(Oid table, RelOptInfo *rel);
+extern void gpusort_cluster_take_copy(Oid table, RelOptInfo *rel);
 
 /*
  * Called from ProcessUtility_hook at a statement's beginning; `copies` says whether the statement
  * copies tables.  Returns the value for the statement around it, which the hook sets again at the
  * end: functions of index expressions may run other statements in between.
  */
-extern bool gpusort_set_clustering(bool copies);
+extern bool gpusort_cluster_set_copies(bool copies);
 
 /*
  * Called from ProcessUtility_hook when such a statement ends, to undo a redirection that is still
  * in force.
  */
-extern void gpusort_end_redirection(void);
+extern void gpusort_cluster_end_redirection(void);
 
-#endif							/* GPUSORT_HEAP_CLUSTER_H */
+#endif							/* GPUSORT_CLUSTER_H */

@@ -1,5 +1,5 @@
 /*
- * heap_hook.c
+ * cluster_hook.c
  *		Redirects the copy of a table in the order of an index to gpusort.
  *
  * CLUSTER, and REPACK of PostgreSQL 19, have the table's access method copy the table
@@ -32,8 +32,8 @@
 #include "nodes/pathnodes.h"
 #include "utils/rel.h"
 
-#include "heap/heap_cluster.h"
-#include "heap/heap_copy_private.h"
+#include "cluster/cluster.h"
+#include "cluster/cluster_copy_private.h"
 #include "pg_compat/tables.h"
 #include "settings.h"
 
@@ -47,7 +47,7 @@ static bool clustering = false;
 static Relation redirected = NULL;
 
 void
-gpusort_end_redirection(void)
+gpusort_cluster_end_redirection(void)
 {
 	if (redirected != NULL && redirected->rd_tableam == &our_heap)
 		redirected->rd_tableam = GetHeapamTableAmRoutine();
@@ -61,13 +61,13 @@ gpusort_end_redirection(void)
 static void
 copy_for_cluster(GPUSORT_COPY_FOR_CLUSTER_PARAMETERS)
 {
-	GpuSortHeapCopy copy = {
+	GpuSortClusterCopy copy = {
 		.old_heap = old_heap, .new_heap = new_heap, .index = index, .sort = use_sort,
 		.oldest_xmin = oldest_xmin, .freeze_xid = *freeze_xid, .freeze_multi = *freeze_multi
 	};
-	GpuSortHeapCounts counts;
+	GpuSortClusterCounts counts;
 
-	gpusort_end_redirection();
+	gpusort_cluster_end_redirection();
 	if (index == NULL || GPUSORT_COPY_IS_CONCURRENT ||
 		new_heap->rd_tableam != GetHeapamTableAmRoutine() ||
 		RelationGetNumberOfBlocks(new_heap) != 0 || !gpusort_cluster(&copy, &counts))
@@ -87,7 +87,7 @@ copy_for_cluster(GPUSORT_COPY_FOR_CLUSTER_PARAMETERS)
 static void
 redirect_copy(Relation heap)
 {
-	gpusort_end_redirection();
+	gpusort_cluster_end_redirection();
 	if (heap->rd_tableam != GetHeapamTableAmRoutine())
 		return;
 	if (our_heap.relation_copy_for_cluster == NULL)
@@ -112,7 +112,7 @@ hide_indexes(Relation heap, RelOptInfo *rel)
 		Relation	index = RelationIdGetRelation(info->indexoid);
 
 		if (!RelationIsValid(index) ||
-			!gpusort_heap_fits_memory(heap, index, (size_t) maintenance_work_mem * 1024))
+			!gpusort_cluster_fits_memory(heap, index, (size_t) maintenance_work_mem * 1024))
 			others = lappend(others, info);
 		if (RelationIsValid(index))
 			RelationClose(index);
@@ -133,7 +133,7 @@ may_be_copied(Relation heap)
 }
 
 void
-gpusort_take_table_copy(Oid table, RelOptInfo *rel)
+gpusort_cluster_take_copy(Oid table, RelOptInfo *rel)
 {
 	Relation	heap;
 
@@ -151,7 +151,7 @@ gpusort_take_table_copy(Oid table, RelOptInfo *rel)
 }
 
 bool
-gpusort_set_clustering(bool copies)
+gpusort_cluster_set_copies(bool copies)
 {
 	bool		outer = clustering;
 

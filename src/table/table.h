@@ -1,9 +1,9 @@
 /*
- * heap_append.h
+ * table.h
  *		Puts rows in bulk to the end of tables that are in use.
  */
-#ifndef GPUSORT_HEAP_APPEND_H
-#define GPUSORT_HEAP_APPEND_H
+#ifndef GPUSORT_TABLE_H
+#define GPUSORT_TABLE_H
 
 #include "access/htup_details.h"
 #include "access/transam.h"
@@ -11,24 +11,24 @@
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
-#include "heap/heap_pages.h"
+#include "table/table_pages.h"
 
 /* ---------- owner: which transaction and command own rows that are put into a table ---------- */
 
-typedef struct GpuSortAppendOwner
+typedef struct GpuSortTableOwner
 {
 	TransactionId xid;
 	CommandId	cid;
 	/* rows are frozen, as the table is new and no other transaction can see it */
 	bool		frozen;
-} GpuSortAppendOwner;
+} GpuSortTableOwner;
 
 /*
- * Returns the transaction that gpusort_heap_page_begin() wants to know, for a page that has only
+ * Returns the transaction that gpusort_table_page_begin() wants to know, for a page that has only
  * rows of this owner.
  */
 static inline TransactionId
-gpusort_heap_inserter(const GpuSortAppendOwner *owner)
+gpusort_table_inserter(const GpuSortTableOwner *owner)
 {
 	return owner->frozen ? InvalidTransactionId : owner->xid;
 }
@@ -38,7 +38,7 @@ gpusort_heap_inserter(const GpuSortAppendOwner *owner)
  * t_infomask and t_hoff of each tuple.
  */
 static inline void
-gpusort_heap_begin_header(HeapTupleHeader header, Relation heap, const GpuSortAppendOwner *owner)
+gpusort_table_begin_header(HeapTupleHeader header, Relation heap, const GpuSortTableOwner *owner)
 {
 	memset(header, 0, SizeofHeapTupleHeader);
 	HeapTupleHeaderSetXmin(header, owner->xid);
@@ -69,7 +69,7 @@ typedef struct GpuSortAppend
 	HeapTupleHeaderData header; /* header that all tuples begin with */
 
 	/* private pages; `page` describes the last used one, which is being filled */
-	GpuSortHeapPage page;
+	GpuSortTablePage page;
 	int			used;
 	int			made;
 	char	  **pages;
@@ -85,17 +85,17 @@ typedef struct GpuSortAppend
  * Prepare to append rows to the table, in the current memory context.  The table must not be a
  * system catalog, which the server itself reads.
  */
-extern GpuSortAppend *gpusort_append_begin(Relation heap, const GpuSortAppendOwner *owner);
+extern GpuSortAppend *gpusort_table_append_begin(Relation heap, const GpuSortTableOwner *owner);
 
 /*
  * Let the first rows go to the block that this session has last put rows into, or else to the
  * table's last one, as far as it has room, and unless they would have to clear the block's
  * all-visible bit.  Called before there are any private pages.
  */
-extern void gpusort_append_continue(GpuSortAppend *append);
+extern void gpusort_table_append_continue(GpuSortAppend *append);
 
-/* Begin another private page; for gpusort_append_tuple(). */
-extern void gpusort_append_new_page(GpuSortAppend *append);
+/* Begin another private page; for gpusort_table_append_tuple(). */
+extern void gpusort_table_append_new_page(GpuSortAppend *append);
 
 /*
  * Returns room for a tuple of `length` bytes, on the current private page or a new one.  The room
@@ -103,33 +103,33 @@ extern void gpusort_append_new_page(GpuSortAppend *append);
  * t_hoff.  The tuple must fit into a page (MaxHeapTupleSize).
  */
 static inline HeapTupleHeader
-gpusort_append_tuple(GpuSortAppend *append, uint32 length)
+gpusort_table_append_tuple(GpuSortAppend *append, uint32 length)
 {
 	HeapTupleHeader tuple;
 
 	if (append->page.data == NULL ||
-		MAXALIGN(length) + append->save_bytes > gpusort_heap_page_space(&append->page))
-		gpusort_append_new_page(append);
-	tuple = (HeapTupleHeader) gpusort_heap_page_append(&append->page, length);
+		MAXALIGN(length) + append->save_bytes > gpusort_table_page_space(&append->page))
+		gpusort_table_append_new_page(append);
+	tuple = (HeapTupleHeader) gpusort_table_page_append(&append->page, length);
 	memcpy(tuple, &append->header, SizeofHeapTupleHeader);
 	return tuple;
 }
 
 /* Claim blocks for all private pages that have none yet: the table grows. */
-extern void gpusort_append_claim(GpuSortAppend *append);
+extern void gpusort_table_append_claim(GpuSortAppend *append);
 
 /*
  * Write the private pages into their blocks and forget them.  With `keep_last`, the last one is
  * kept, to be filled further.  `decode_end` says that logical decoding may forget TOAST data after
  * these rows, since no later row will refer to values that were toasted up to now.
  */
-extern void gpusort_append_write(GpuSortAppend *append, bool keep_last, bool decode_end);
+extern void gpusort_table_append_write(GpuSortAppend *append, bool keep_last, bool decode_end);
 
 /* Forget the private pages, which have no blocks yet. */
-extern void gpusort_append_forget(GpuSortAppend *append);
+extern void gpusort_table_append_forget(GpuSortAppend *append);
 
 /* Release what does not go away with the memory context: the pin and the strategy. */
-extern void gpusort_append_end(GpuSortAppend *append);
+extern void gpusort_table_append_end(GpuSortAppend *append);
 
 /* ---------- buckets: rows in bulk to the ends of several tables ---------- */
 
@@ -148,50 +148,50 @@ extern void gpusort_append_end(GpuSortAppend *append);
  * The end of a table, in memory that all processes share.  A process may look at it only in its
  * turn.
  */
-typedef struct GpuSortHeapTail
+typedef struct GpuSortTableTail
 {
 	/* block for further rows, or InvalidBlockNumber if it is not known yet */
 	BlockNumber block;
 	BlockNumber first_block;	/* first block that this load's rows could have gone to */
 	uint64		rows;			/* rows that workers have put into the table */
-} GpuSortHeapTail;
+} GpuSortTableTail;
 
 typedef struct GpuSortBuckets GpuSortBuckets;
 typedef struct GpuSortBucket GpuSortBucket;
 
 /* Prepare to append rows to several tables, in the current memory context. */
-extern GpuSortBuckets *gpusort_buckets_begin(const GpuSortAppendOwner *owner);
+extern GpuSortBuckets *gpusort_table_buckets_begin(const GpuSortTableOwner *owner);
 
 /*
  * Begin a bucket for a table, which must stay open and must not be a system catalog, which the
  * server itself reads.
  */
-extern GpuSortBucket *gpusort_bucket_begin(GpuSortBuckets *buckets, Relation heap,
-										   GpuSortHeapTail *tail);
+extern GpuSortBucket *gpusort_table_bucket_begin(GpuSortBuckets *buckets, Relation heap,
+												 GpuSortTableTail *tail);
 
-/* Returns room for a tuple, as gpusort_append_tuple() does. */
-extern HeapTupleHeader gpusort_bucket_tuple(GpuSortBuckets *buckets, GpuSortBucket *bucket,
-											 uint32 length);
+/* Returns room for a tuple, as gpusort_table_append_tuple() does. */
+extern HeapTupleHeader gpusort_table_bucket_tuple(GpuSortBuckets *buckets, GpuSortBucket *bucket,
+												  uint32 length);
 
 /* Returns the header that the bucket's tuples begin with. */
-extern HeapTupleHeader gpusort_bucket_header(GpuSortBucket *bucket);
+extern HeapTupleHeader gpusort_table_bucket_header(GpuSortBucket *bucket);
 
 /*
  * Give the rows of all buckets their places, and write them.  With `put_off`, pages that are full
- * are written later, by gpusort_buckets_write().  The rows are counted as inserted; a worker counts
- * them in the tail.  `decode_end` is that of gpusort_append_write(), and must not be combined with
- * `put_off`.
+ * are written later, by gpusort_table_buckets_write().  The rows are counted as inserted; a worker
+ * counts them in the tail.  `decode_end` is that of gpusort_table_append_write(), and must not be
+ * combined with `put_off`.
  */
-extern void gpusort_buckets_place(GpuSortBuckets *buckets, bool put_off, bool decode_end);
+extern void gpusort_table_buckets_place(GpuSortBuckets *buckets, bool put_off, bool decode_end);
 
 /* Write the pages that were put off.  The buckets are empty afterwards. */
-extern void gpusort_buckets_write(GpuSortBuckets *buckets);
+extern void gpusort_table_buckets_write(GpuSortBuckets *buckets);
 
 /* Forget all rows, which have no places yet. */
-extern void gpusort_buckets_forget(GpuSortBuckets *buckets);
+extern void gpusort_table_buckets_forget(GpuSortBuckets *buckets);
 
 /* Release what does not go away with the memory context: the strategy. */
-extern void gpusort_buckets_end(GpuSortBuckets *buckets);
+extern void gpusort_table_buckets_end(GpuSortBuckets *buckets);
 
 /* ---------- own rows: those that a command has put into a table ---------- */
 
@@ -200,7 +200,7 @@ extern void gpusort_buckets_end(GpuSortBuckets *buckets);
 typedef struct GpuSortOwnRows
 {
 	Relation	heap;
-	GpuSortAppendOwner owner;
+	GpuSortTableOwner owner;
 	BufferAccessStrategy strategy;
 	BlockNumber next;			/* next block to be read */
 	BlockNumber end;
@@ -211,23 +211,23 @@ typedef struct GpuSortOwnRows
 } GpuSortOwnRows;
 
 /* Returns the first block that rows appended from now on can go to. */
-extern BlockNumber gpusort_own_rows_first_block(Relation heap);
+extern BlockNumber gpusort_table_own_rows_first_block(Relation heap);
 
 /* Returns whether a row was put by this owner. */
-extern bool gpusort_heap_row_is_own(const GpuSortAppendOwner *owner, HeapTupleHeader row);
+extern bool gpusort_table_row_is_own(const GpuSortTableOwner *owner, HeapTupleHeader row);
 
 /*
  * Begin to read the rows that this owner has put, from block `from` on.  None of these rows may be
  * changed any more.
  */
-extern void gpusort_own_rows_begin(GpuSortOwnRows *rows, Relation heap,
-								   const GpuSortAppendOwner *owner, BlockNumber from);
+extern void gpusort_table_own_rows_begin(GpuSortOwnRows *rows, Relation heap,
+										 const GpuSortTableOwner *owner, BlockNumber from);
 
 /* Get the next row, which stays valid until the next call.  Returns false if there is none. */
-extern bool gpusort_own_rows_next(GpuSortOwnRows *rows, HeapTuple tuple);
+extern bool gpusort_table_own_rows_next(GpuSortOwnRows *rows, HeapTuple tuple);
 
 /* Release what does not go away with the memory context: the strategy. */
-extern void gpusort_own_rows_end(GpuSortOwnRows *rows);
+extern void gpusort_table_own_rows_end(GpuSortOwnRows *rows);
 
 /* ---------- space: whether rows have room in the free space of a table ---------- */
 
@@ -235,6 +235,6 @@ extern void gpusort_own_rows_end(GpuSortOwnRows *rows);
  * Returns whether a good part of `bytes` bytes of rows would fit into free space of the table's
  * pages.  If so, the table should not grow: appended rows would leave that space unused.
  */
-extern bool gpusort_heap_has_space(Relation heap, double bytes);
+extern bool gpusort_table_has_space(Relation heap, double bytes);
 
-#endif							/* GPUSORT_HEAP_APPEND_H */
+#endif							/* GPUSORT_TABLE_H */

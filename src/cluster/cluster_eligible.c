@@ -1,7 +1,7 @@
 /*
- * heap_eligible.c
+ * cluster_eligible.c
  *		Decides whether the copy of a table in the order of an index is made here; see
- *		heap_copy_private.h.
+ *		cluster_copy_private.h.
  */
 #include "postgres.h"
 
@@ -14,36 +14,37 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "cluster/cluster_copy_private.h"
+#include "cluster/cluster_version_private.h"
 #include "cost/cost.h"
-#include "heap/heap_copy_private.h"
-#include "heap/heap_version_private.h"
 #include "index/index.h"
 #include "settings.h"
 #include "sort/sort.h"
 
-/* The sort's columns are those of the table, or of rows with keys (heap_version_private.h). */
+/* The sort's columns are those of the table, or of rows with keys (cluster_version_private.h). */
 bool
-gpusort_heap_sort_spec(Relation index, GpuSortSpec *spec, const char **reason)
+gpusort_cluster_sort_spec(Relation index, GpuSortSpec *spec, const char **reason)
 {
 	if (index->rd_rel->relam != BTREE_AM_OID)
 		*reason = "index is no btree";
 	else if (gpusort_index_sort_spec(index, spec, reason))
 	{
-		bool		keyed = gpusort_heap_has_keys(index);
+		bool		keyed = gpusort_cluster_has_keys(index);
 
 		spec->kind = GPUSORT_KIND_CLUSTER;
 		for (int i = 0; i < spec->nkeys; i++)
-			spec->attnos[i] = keyed ? GPUSORT_HEAP_KEY_ATTNO(i) : index->rd_index->indkey.values[i];
+			spec->attnos[i] =
+				keyed ? GPUSORT_CLUSTER_KEY_ATTNO(i) : index->rd_index->indkey.values[i];
 		return true;
 	}
 	return false;
 }
 
 TupleDesc
-gpusort_heap_sort_desc(Relation heap, Relation index)
+gpusort_cluster_sort_desc(Relation heap, Relation index)
 {
 	/* a copy of the descriptor spares slots the counting of references */
-	return gpusort_heap_has_keys(index) ? gpusort_heap_keys_desc(heap, index)
+	return gpusort_cluster_has_keys(index) ? gpusort_cluster_keys_desc(heap, index)
 		: CreateTupleDescCopy(RelationGetDescr(heap));
 }
 
@@ -55,8 +56,8 @@ static bool
 estimate_sort(Relation heap, Relation index, GpuSortSpec *spec, GpuSortEstimate *estimate,
 			  const char **reason)
 {
-	bool		keyed = gpusort_heap_has_keys(index);
-	TupleDesc	desc = keyed ? gpusort_heap_keys_desc(heap, index) : RelationGetDescr(heap);
+	bool		keyed = gpusort_cluster_has_keys(index);
+	TupleDesc	desc = keyed ? gpusort_cluster_keys_desc(heap, index) : RelationGetDescr(heap);
 	int			width = get_relation_data_width(RelationGetRelid(heap), NULL);
 	Oid		   *types = palloc(spec->nkeys * sizeof(Oid));
 	GpuSortCostKeys keys = {spec->nkeys, spec->sortops, types, spec->collations};
@@ -84,7 +85,7 @@ is_eligible(Relation heap, Relation index, GpuSortSpec *spec, GpuSortEstimate *e
 	else if (RelationGetRelid(heap) < FirstNormalObjectId || IsCatalogRelation(heap) ||
 			 IsToastRelation(heap) || RelationIsAccessibleInLogicalDecoding(heap))
 		*reason = "system table";
-	else if (!gpusort_heap_sort_spec(index, spec, reason) ||
+	else if (!gpusort_cluster_sort_spec(index, spec, reason) ||
 			 !estimate_sort(heap, index, spec, estimate, reason))
 		return false;
 	else if (!gpusort_force && spec->expected_rows < gpusort_min_rows)
@@ -106,8 +107,8 @@ fits_memory(const GpuSortSpec *spec, const GpuSortEstimate *estimate, size_t lim
 }
 
 bool
-gpusort_heap_is_eligible(Relation heap, Relation index, size_t limit_bytes, GpuSortSpec *spec,
-						 const char **reason)
+gpusort_cluster_is_eligible(Relation heap, Relation index, size_t limit_bytes, GpuSortSpec *spec,
+							const char **reason)
 {
 	GpuSortEstimate estimate;
 
@@ -120,7 +121,7 @@ gpusort_heap_is_eligible(Relation heap, Relation index, size_t limit_bytes, GpuS
 }
 
 bool
-gpusort_heap_fits_memory(Relation heap, Relation index, size_t limit_bytes)
+gpusort_cluster_fits_memory(Relation heap, Relation index, size_t limit_bytes)
 {
 	GpuSortSpec spec;
 	GpuSortEstimate estimate;

@@ -1,6 +1,6 @@
 /*
- * heap_own_rows.c
- *		Reads the rows that a command has put into a table; see heap_append.h.
+ * table_own_rows.c
+ *		Reads the rows that a command has put into a table; see table.h.
  *
  * Rows of a transaction that has not ended are not changed by any other, so a copy of their page
  * will do.  We hold no pin while the caller looks at the rows, since the caller may have to wait
@@ -10,10 +10,10 @@
 
 #include "miscadmin.h"
 
-#include "heap/heap_append.h"
+#include "table/table.h"
 
 BlockNumber
-gpusort_own_rows_first_block(Relation heap)
+gpusort_table_own_rows_first_block(Relation heap)
 {
 	BlockNumber blocks = RelationGetNumberOfBlocks(heap);
 	BlockNumber target = RelationGetTargetBlock(heap);
@@ -24,8 +24,8 @@ gpusort_own_rows_first_block(Relation heap)
 }
 
 void
-gpusort_own_rows_begin(GpuSortOwnRows *rows, Relation heap, const GpuSortAppendOwner *owner,
-					   BlockNumber from)
+gpusort_table_own_rows_begin(GpuSortOwnRows *rows, Relation heap, const GpuSortTableOwner *owner,
+							 BlockNumber from)
 {
 	rows->heap = heap;
 	rows->owner = *owner;
@@ -42,7 +42,7 @@ gpusort_own_rows_begin(GpuSortOwnRows *rows, Relation heap, const GpuSortAppendO
  * of an earlier epoch.
  */
 bool
-gpusort_heap_row_is_own(const GpuSortAppendOwner *owner, HeapTupleHeader row)
+gpusort_table_row_is_own(const GpuSortTableOwner *owner, HeapTupleHeader row)
 {
 	return HeapTupleHeaderGetRawXmin(row) == owner->xid &&
 		HeapTupleHeaderGetRawCommandId(row) == owner->cid &&
@@ -75,13 +75,13 @@ read_page(GpuSortOwnRows *rows)
 		ItemId		item = PageGetItemId(page, offset);
 
 		if (ItemIdIsNormal(item) &&
-			gpusort_heap_row_is_own(&rows->owner, (HeapTupleHeader) PageGetItem(page, item)))
+			gpusort_table_row_is_own(&rows->owner, (HeapTupleHeader) PageGetItem(page, item)))
 			rows->offsets[rows->count++] = offset;
 	}
 }
 
 bool
-gpusort_own_rows_next(GpuSortOwnRows *rows, HeapTuple tuple)
+gpusort_table_own_rows_next(GpuSortOwnRows *rows, HeapTuple tuple)
 {
 	Page		page = rows->page.data;
 	ItemId		item;
@@ -103,7 +103,7 @@ gpusort_own_rows_next(GpuSortOwnRows *rows, HeapTuple tuple)
 }
 
 void
-gpusort_own_rows_end(GpuSortOwnRows *rows)
+gpusort_table_own_rows_end(GpuSortOwnRows *rows)
 {
 	if (rows->strategy != NULL)
 		FreeAccessStrategy(rows->strategy);

@@ -1,7 +1,7 @@
 /*
- * heap_write.c
+ * cluster_write.c
  *		Writes sorted versions into a new table, by one process or several; see
- *		heap_write_private.h.
+ *		cluster_write_private.h.
  */
 #include "postgres.h"
 
@@ -13,12 +13,12 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "heap/heap_copy_private.h"
-#include "heap/heap_pages.h"
-#include "heap/heap_version_private.h"
-#include "heap/heap_write_private.h"
+#include "cluster/cluster_copy_private.h"
+#include "cluster/cluster_version_private.h"
+#include "cluster/cluster_write_private.h"
 #include "prefetch.h"
 #include "settings.h"
+#include "table/table_pages.h"
 #include "worker_fault.h"
 
 /* ---------- the writer ---------- */
@@ -27,26 +27,26 @@
  * This follows the rules of the server's rewrite_heap_tuple(): a page ends before the first tuple
  * that would leave less of it free than the fillfactor wants, and tuples that are long or have
  * values out of line go through the toaster.  But tuples are copied straight into their pages, and
- * many pages are logged in one record (btree_storage.h).
+ * many pages are logged in one record (storage.h).
  */
 
 /* Number of full pages that a process writes at a time, while they are in the CPU's cache. */
 #define PAGES_AT_A_TIME		16
 
-struct GpuSortHeapWriter
+struct GpuSortClusterWriter
 {
 	Relation	heap;
 	GpuSortNewPages pages;
 	MemoryContext toast_context;	/* reset for each tuple that goes through the toaster */
 };
 
-GpuSortHeapWriter *
-gpusort_heap_writer_begin(Relation heap, GpuSortStorage *storage)
+GpuSortClusterWriter *
+gpusort_cluster_writer_begin(Relation heap, GpuSortStorage *storage)
 {
-	GpuSortHeapWriter *writer = palloc0(sizeof(GpuSortHeapWriter));
+	GpuSortClusterWriter *writer = palloc0(sizeof(GpuSortClusterWriter));
 
 	writer->heap = heap;
-	gpusort_new_pages_begin(&writer->pages, heap, storage, InvalidTransactionId);
+	gpusort_table_new_pages_begin(&writer->pages, heap, storage, InvalidTransactionId);
 	writer->toast_context = AllocSetContextCreate(CurrentMemoryContext, "gpusort toast",
 												  ALLOCSET_DEFAULT_SIZES);
 	return writer;
@@ -54,7 +54,7 @@ gpusort_heap_writer_begin(Relation heap, GpuSortStorage *storage)
 
 /* Put the next version through the toaster. */
 static void
-gpusort_heap_writer_put_toasted(GpuSortHeapWriter *writer, MinimalTuple version)
+gpusort_cluster_writer_put_toasted(GpuSortClusterWriter *writer, MinimalTuple version)
 {
 	MemoryContext old = MemoryContextSwitchTo(writer->toast_context);
 	uint32		length = gpusort_version_length(version);
@@ -73,24 +73,24 @@ gpusort_heap_writer_put_toasted(GpuSortHeapWriter *writer, MinimalTuple version)
 				 errmsg("row is too big: size %zu, maximum size %zu",
 						MAXALIGN(toasted->t_len), MaxHeapTupleSize)));
 	MemoryContextSwitchTo(old);
-	memcpy(gpusort_new_pages_append(&writer->pages, toasted->t_len), toasted->t_data,
+	memcpy(gpusort_table_new_pages_append(&writer->pages, toasted->t_len), toasted->t_data,
 		   toasted->t_len);
 	MemoryContextReset(writer->toast_context);
 }
 
 /*
- * Put the next version (heap_version_private.h), which no chain of updates leads to or from.
+ * Put the next version (cluster_version_private.h), which no chain of updates leads to or from.
  * Returns false if the version needs the toaster, which workers can't use.
  */
 static bool
-gpusort_heap_writer_put(GpuSortHeapWriter *writer, MinimalTuple version)
+gpusort_cluster_writer_put(GpuSortClusterWriter *writer, MinimalTuple version)
 {
 	uint32		length = gpusort_version_length(version);
 
-	if (unlikely(gpusort_heap_needs_toaster(version->t_infomask, length)))
+	if (unlikely(gpusort_cluster_needs_toaster(version->t_infomask, length)))
 		return false;
 	gpusort_version_unpack(version, length,
-						   (char *) gpusort_new_pages_append(&writer->pages, length));
+						   (char *) gpusort_table_new_pages_append(&writer->pages, length));
 	return true;
 }
 
@@ -99,29 +99,29 @@ gpusort_heap_writer_put(GpuSortHeapWriter *writer, MinimalTuple version)
  * everything it has put before already has its place.
  */
 static void
-gpusort_heap_writer_advance(GpuSortHeapWriter *writer)
+gpusort_cluster_writer_advance(GpuSortClusterWriter *writer)
 {
 	if (writer->pages.count > PAGES_AT_A_TIME)
-		gpusort_new_pages_write_full(&writer->pages);
+		gpusort_table_new_pages_write_full(&writer->pages);
 }
 
 void
-gpusort_heap_writer_claim(GpuSortHeapWriter *writer)
+gpusort_cluster_writer_claim(GpuSortClusterWriter *writer)
 {
-	gpusort_new_pages_claim(&writer->pages);
+	gpusort_table_new_pages_claim(&writer->pages);
 }
 
 void
-gpusort_heap_writer_write(GpuSortHeapWriter *writer)
+gpusort_cluster_writer_write(GpuSortClusterWriter *writer)
 {
-	gpusort_new_pages_write(&writer->pages);
+	gpusort_table_new_pages_write(&writer->pages);
 }
 
 /* For slices: forget all pages. */
 static void
-gpusort_heap_writer_drop(GpuSortHeapWriter *writer)
+gpusort_cluster_writer_drop(GpuSortClusterWriter *writer)
 {
-	gpusort_new_pages_drop(&writer->pages);
+	gpusort_table_new_pages_drop(&writer->pages);
 }
 
 /* ---------- chains of updates ---------- */
@@ -132,17 +132,17 @@ gpusort_heap_writer_drop(GpuSortHeapWriter *writer)
  * older than an update.
  */
 
-struct GpuSortHeapChains
+struct GpuSortClusterChains
 {
 	RewriteState state;
 	Oid			table;
 	MemoryContext context;		/* reset for each version */
 };
 
-GpuSortHeapChains *
-gpusort_heap_chains_begin(const GpuSortHeapCopy *copy)
+GpuSortClusterChains *
+gpusort_cluster_chains_begin(const GpuSortClusterCopy *copy)
 {
-	GpuSortHeapChains *chains = palloc0(sizeof(GpuSortHeapChains));
+	GpuSortClusterChains *chains = palloc0(sizeof(GpuSortClusterChains));
 
 	chains->state = begin_heap_rewrite(copy->old_heap, copy->new_heap, copy->oldest_xmin,
 									   copy->freeze_xid, copy->freeze_multi);
@@ -170,7 +170,7 @@ find_tids(MinimalTuple version, GpuSortVersionTids *tids)
 
 /* Put the next version, in the order in which they are to be written. */
 static void
-gpusort_heap_chains_put(GpuSortHeapChains *chains, MinimalTuple version)
+gpusort_cluster_chains_put(GpuSortClusterChains *chains, MinimalTuple version)
 {
 	MemoryContext old = MemoryContextSwitchTo(chains->context);
 	uint32		length = gpusort_version_length(version);
@@ -188,7 +188,7 @@ gpusort_heap_chains_put(GpuSortHeapChains *chains, MinimalTuple version)
 }
 
 void
-gpusort_heap_chains_finish(GpuSortHeapChains *chains)
+gpusort_cluster_chains_finish(GpuSortClusterChains *chains)
 {
 	end_heap_rewrite(chains->state);
 }
@@ -220,43 +220,43 @@ load_block(const GpuSortView *view, uint64 from, uint64 to, void **versions)
 
 /* Write versions as tuples into pages.  Returns false if one of them was refused. */
 static bool
-write_block(GpuSortHeapTarget *target, void **versions, int count)
+write_block(GpuSortClusterTarget *target, void **versions, int count)
 {
-	GpuSortHeapWriter *writer = target->writer;
+	GpuSortClusterWriter *writer = target->writer;
 
 	for (int i = 0; i < count; i++)
 	{
-		if (likely(gpusort_heap_writer_put(writer, versions[i])))
+		if (likely(gpusort_cluster_writer_put(writer, versions[i])))
 			continue;
 		if (!target->may_toast)
 			return false;
-		gpusort_heap_writer_put_toasted(writer, versions[i]);
+		gpusort_cluster_writer_put_toasted(writer, versions[i]);
 	}
 	if (!target->in_slices)
-		gpusort_heap_writer_advance(writer);
+		gpusort_cluster_writer_advance(writer);
 	return true;
 }
 
 static void
-count_written(GpuSortHeapTarget *target, int count)
+count_written(GpuSortClusterTarget *target, int count)
 {
 	uint64		all = target->written += count;
 
 	if (target->all_written != NULL)
 		all = pg_atomic_add_fetch_u64(target->all_written, count);
 	if (target->shows)
-		gpusort_heap_show_written((double) all);
+		gpusort_cluster_show_written((double) all);
 }
 
 static bool
-put_block(GpuSortHeapTarget *target, void **versions, int count)
+put_block(GpuSortClusterTarget *target, void **versions, int count)
 {
 	if (target->keyed)
 		for (int i = 0; i < count; i++)
-			versions[i] = gpusort_heap_keyed_version(versions[i]);
+			versions[i] = gpusort_cluster_keyed_version(versions[i]);
 	if (target->chains != NULL)
 		for (int i = 0; i < count; i++)
-			gpusort_heap_chains_put(target->chains, versions[i]);
+			gpusort_cluster_chains_put(target->chains, versions[i]);
 	else if (!write_block(target, versions, count))
 		return false;
 	count_written(target, count);
@@ -264,7 +264,8 @@ put_block(GpuSortHeapTarget *target, void **versions, int count)
 }
 
 bool
-gpusort_heap_target_put(GpuSortHeapTarget *target, const GpuSortView *view, uint64 from, uint64 to)
+gpusort_cluster_target_put(GpuSortClusterTarget *target, const GpuSortView *view, uint64 from,
+						   uint64 to)
 {
 	void	   *blocks[2][PUT_BLOCK];
 	int			count = load_block(view, from, to, blocks[0]);
@@ -307,27 +308,27 @@ gpusort_heap_target_put(GpuSortHeapTarget *target, const GpuSortView *view, uint
 /* The state of a process that writes slices. */
 typedef struct Process
 {
-	GpuSortHeapSlices *slices;
+	GpuSortClusterSlices *slices;
 	const GpuSortView *view;
-	GpuSortHeapTarget own;
-	GpuSortHeapTarget left;		/* in the leader, for slices that workers have left to it */
+	GpuSortClusterTarget own;
+	GpuSortClusterTarget left;		/* in the leader, for slices that workers have left to it */
 } Process;
 
 /* ---------- cutting ---------- */
 
 /* Returns how many versions of `bytes` bytes fit on a page. */
 static uint64
-versions_of_page(const GpuSortHeapCopy *copy, uint32 bytes)
+versions_of_page(const GpuSortClusterCopy *copy, uint32 bytes)
 {
 	Size		save_bytes = RelationGetTargetPageFreeSpace(copy->new_heap,
 														HEAP_DEFAULT_FILLFACTOR);
 	PGAlignedBlock block;
-	GpuSortHeapPage page;
+	GpuSortTablePage page;
 
-	gpusort_heap_page_begin(&page, block.data, InvalidTransactionId);
+	gpusort_table_page_begin(&page, block.data, InvalidTransactionId);
 	do
-		(void) gpusort_heap_page_append(&page, bytes);
-	while (bytes + save_bytes <= gpusort_heap_page_space(&page));
+		(void) gpusort_table_page_append(&page, bytes);
+	while (bytes + save_bytes <= gpusort_table_page_space(&page));
 	return page.nitems;
 }
 
@@ -337,7 +338,8 @@ versions_of_page(const GpuSortHeapCopy *copy, uint32 bytes)
  * others, as they may lie together.
  */
 static uint64
-versions_of_pages(const GpuSortHeapCopy *copy, const GpuSortHeapFindings *findings, uint64 pages)
+versions_of_pages(const GpuSortClusterCopy *copy, const GpuSortClusterFindings *findings,
+				  uint64 pages)
 {
 	Size		page_bytes = RelationGetTargetPageUsage(copy->new_heap, HEAP_DEFAULT_FILLFACTOR) -
 		SizeOfPageHeaderData;
@@ -349,21 +351,21 @@ versions_of_pages(const GpuSortHeapCopy *copy, const GpuSortHeapFindings *findin
 }
 
 bool
-gpusort_heap_slices_init(GpuSortHeapSlices *slices, const GpuSortHeapCopy *copy,
-						 const GpuSortView *view, const GpuSortHeapFindings *findings)
+gpusort_cluster_slices_init(GpuSortClusterSlices *slices, const GpuSortClusterCopy *copy,
+							const GpuSortView *view, const GpuSortClusterFindings *findings)
 {
 	uint64		pages = Min(SLICE_PAGES, gpusort_slice_pages);
 
 	memset(slices, 0, sizeof(*slices));
 	slices->rows = view->nrows;
-	slices->keyed = gpusort_heap_has_keys(copy->index);
+	slices->keyed = gpusort_cluster_has_keys(copy->index);
 	slices->step = findings->shortest == findings->longest && findings->toasted == 0
 		? versions_of_page(copy, Max(findings->longest, 1)) * pages
 		: versions_of_pages(copy, findings, pages);
 	gpusort_turns_init(&slices->turns);
 	pg_atomic_init_u64(&slices->written, 0);
-	return gpusort_heap_slice_count(slices) > 1 &&
-		findings->toasted <= gpusort_heap_slice_count(slices) * MAX_TOASTED;
+	return gpusort_cluster_slice_count(slices) > 1 &&
+		   findings->toasted <= gpusort_cluster_slice_count(slices) * MAX_TOASTED;
 }
 
 /* ---------- writing ---------- */
@@ -373,12 +375,12 @@ gpusort_heap_slices_init(GpuSortHeapSlices *slices, const GpuSortHeapCopy *copy,
  * use it.
  */
 static bool
-fill_pages(const Process *process, GpuSortHeapTarget *target, uint64 slice)
+fill_pages(const Process *process, GpuSortClusterTarget *target, uint64 slice)
 {
 	uint64		from = slice * process->slices->step;
 	uint64		to = Min(from + process->slices->step, process->slices->rows);
 
-	return gpusort_heap_target_put(target, process->view, from, to);
+	return gpusort_cluster_target_put(target, process->view, from, to);
 }
 
 /*
@@ -386,11 +388,11 @@ fill_pages(const Process *process, GpuSortHeapTarget *target, uint64 slice)
  * on, and write the pages.
  */
 static void
-place_pages(const Process *process, GpuSortHeapTarget *target, uint64 slice)
+place_pages(const Process *process, GpuSortClusterTarget *target, uint64 slice)
 {
-	gpusort_heap_writer_claim(target->writer);
+	gpusort_cluster_writer_claim(target->writer);
 	gpusort_turns_pass(&process->slices->turns, slice);
-	gpusort_heap_writer_write(target->writer);
+	gpusort_cluster_writer_write(target->writer);
 }
 
 /*
@@ -423,7 +425,7 @@ put_slice(Process *process, uint64 slice)
 	filled = fill_pages(process, &process->own, slice);
 	if (!filled)
 	{
-		gpusort_heap_writer_drop(process->own.writer);
+		gpusort_cluster_writer_drop(process->own.writer);
 		pg_atomic_fetch_sub_u64(&process->slices->written, process->own.written - before);
 	}
 	await_turn(process, slice);
@@ -434,11 +436,11 @@ put_slice(Process *process, uint64 slice)
 }
 
 static void
-begin_target(const Process *process, GpuSortHeapTarget *target, Relation new_heap,
+begin_target(const Process *process, GpuSortClusterTarget *target, Relation new_heap,
 			 GpuSortStorage *storage)
 {
-	*target = (GpuSortHeapTarget) {
-		.writer = gpusort_heap_writer_begin(new_heap, storage),
+	*target = (GpuSortClusterTarget) {
+		.writer = gpusort_cluster_writer_begin(new_heap, storage),
 		.keyed = process->slices->keyed,
 		.in_slices = true,
 		.may_toast = !IsParallelWorker(),
@@ -448,11 +450,11 @@ begin_target(const Process *process, GpuSortHeapTarget *target, Relation new_hea
 }
 
 void
-gpusort_heap_slices_put(GpuSortHeapSlices *slices, Relation new_heap, GpuSortStorage *storage,
-						const GpuSortView *view)
+gpusort_cluster_slices_put(GpuSortClusterSlices *slices, Relation new_heap, GpuSortStorage *storage,
+						   const GpuSortView *view)
 {
 	Process		process = {.slices = slices,.view = view};
-	uint64		count = gpusort_heap_slice_count(slices);
+	uint64		count = gpusort_cluster_slice_count(slices);
 	uint64		slice;
 
 	gpusort_storage_share(storage, &slices->file);

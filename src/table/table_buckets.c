@@ -1,6 +1,6 @@
 /*
- * heap_buckets.c
- *		Appends rows in bulk to the ends of several tables; see heap_append.h.
+ * table_buckets.c
+ *		Appends rows in bulk to the ends of several tables; see table.h.
  *
  * A table's last page is used if it has room, unless it is all-visible, since the visibility map's
  * bit would have to be cleared first.  No free space is looked for in other pages.
@@ -17,10 +17,10 @@
 #include "storage/predicate.h"
 #include "utils/rel.h"
 
-#include "heap/heap_append.h"
-#include "heap/heap_pages.h"
-#include "heap/heap_put_private.h"
 #include "pg_compat/tables.h"
+#include "table/table.h"
+#include "table/table_pages.h"
+#include "table/table_put_private.h"
 
 /* Memory for rows is allocated in blocks of so many bytes. */
 #define BLOCK_BYTES		((Size) 256 * 1024)
@@ -42,7 +42,7 @@ struct GpuSortBucket
 	bool		use_wal;
 	bool		decoded;
 	HeapTupleHeaderData header;
-	GpuSortHeapTail *tail;
+	GpuSortTableTail *tail;
 
 	GpuSortBucket *next;		/* next bucket that has rows */
 	BucketRow  *first;			/* first row that has no place yet */
@@ -60,7 +60,7 @@ typedef struct BucketPage
 
 struct GpuSortBuckets
 {
-	GpuSortAppendOwner owner;
+	GpuSortTableOwner owner;
 	BufferAccessStrategy strategy;
 	GpuSortBucket *first;		/* first bucket that has rows */
 	GpuSortBucket *last;
@@ -74,14 +74,14 @@ struct GpuSortBuckets
 	int			npages;			/* number of pages whose writing was put off */
 	int			room;			/* allocated length of `pages` and `claimed` */
 	BlockNumber *claimed;
-	GpuSortHeapLog log;
+	GpuSortTableLog log;
 	/* something was logged that the WAL writer should write without waiting for a commit */
 	bool		logged;
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 };
 
 GpuSortBuckets *
-gpusort_buckets_begin(const GpuSortAppendOwner *owner)
+gpusort_table_buckets_begin(const GpuSortTableOwner *owner)
 {
 	GpuSortBuckets *buckets = palloc0(sizeof(GpuSortBuckets));
 
@@ -91,22 +91,22 @@ gpusort_buckets_begin(const GpuSortAppendOwner *owner)
 }
 
 GpuSortBucket *
-gpusort_bucket_begin(GpuSortBuckets *buckets, Relation heap, GpuSortHeapTail *tail)
+gpusort_table_bucket_begin(GpuSortBuckets *buckets, Relation heap, GpuSortTableTail *tail)
 {
 	GpuSortBucket *bucket = palloc0(sizeof(GpuSortBucket));
 
 	bucket->heap = heap;
 	bucket->save_bytes = RelationGetTargetPageFreeSpace(heap, HEAP_DEFAULT_FILLFACTOR);
-	gpusort_heap_begin_header(&bucket->header, heap, &buckets->owner);
+	gpusort_table_begin_header(&bucket->header, heap, &buckets->owner);
 	bucket->tail = tail;
-	gpusort_heap_log_begin(&buckets->log, heap);
+	gpusort_table_log_begin(&buckets->log, heap);
 	bucket->use_wal = buckets->log.use_wal;
 	bucket->decoded = buckets->log.decoded;
 	return bucket;
 }
 
 HeapTupleHeader
-gpusort_bucket_header(GpuSortBucket *bucket)
+gpusort_table_bucket_header(GpuSortBucket *bucket)
 {
 	return &bucket->header;
 }
@@ -151,7 +151,7 @@ add_row(GpuSortBuckets *buckets, GpuSortBucket *bucket, BucketRow *row)
 }
 
 HeapTupleHeader
-gpusort_bucket_tuple(GpuSortBuckets *buckets, GpuSortBucket *bucket, uint32 length)
+gpusort_table_bucket_tuple(GpuSortBuckets *buckets, GpuSortBucket *bucket, uint32 length)
 {
 	Size		bytes = ROW_BYTES + MAXALIGN(length);
 	BucketRow  *row;
@@ -171,7 +171,7 @@ gpusort_bucket_tuple(GpuSortBuckets *buckets, GpuSortBucket *bucket, uint32 leng
 }
 
 void
-gpusort_buckets_forget(GpuSortBuckets *buckets)
+gpusort_table_buckets_forget(GpuSortBuckets *buckets)
 {
 	for (GpuSortBucket *bucket = buckets->first; bucket != NULL; bucket = bucket->next)
 	{
@@ -192,8 +192,8 @@ log_rows(GpuSortBuckets *buckets, const GpuSortBucket *bucket, Buffer buffer, in
 	if (!bucket->use_wal)
 		return;
 	buckets->log.decoded = bucket->decoded;
-	gpusort_heap_log_rows(&buckets->log, buffer, was_empty ? NULL : buckets->offsets, count,
-						  decode_end);
+	gpusort_table_log_rows(&buckets->log, buffer, was_empty ? NULL : buckets->offsets, count,
+						   decode_end);
 	buckets->logged = true;
 }
 
@@ -215,7 +215,7 @@ put_rows(GpuSortBuckets *buckets, const GpuSortBucket *bucket, Buffer buffer, Bu
 		PageInit(page, BLCKSZ, 0);
 	do
 	{
-		buckets->offsets[count++] = gpusort_heap_put_row(page, block, ROW_TUPLE(row), row->length);
+		buckets->offsets[count++] = gpusort_table_put_row(page, block, ROW_TUPLE(row), row->length);
 		row = row->next;
 	} while (row != NULL &&
 			 PageGetHeapFreeSpace(page) >= MAXALIGN(row->length) + bucket->save_bytes);
@@ -237,7 +237,7 @@ has_room(const GpuSortBucket *bucket, Page page)
 static void
 fill_tail(GpuSortBuckets *buckets, GpuSortBucket *bucket, bool decode_end)
 {
-	GpuSortHeapTail *tail = bucket->tail;
+	GpuSortTableTail *tail = bucket->tail;
 	Buffer		buffer;
 
 	if (tail->block == InvalidBlockNumber)
@@ -287,7 +287,7 @@ add_page(GpuSortBuckets *buckets)
 static BucketRow *
 cut_page(const GpuSortBucket *bucket, BucketRow *row)
 {
-	GpuSortHeapPage page = {.lower = SizeOfPageHeaderData,.upper = BLCKSZ};
+	GpuSortTablePage page = {.lower = SizeOfPageHeaderData,.upper = BLCKSZ};
 
 	do
 	{
@@ -296,7 +296,7 @@ cut_page(const GpuSortBucket *bucket, BucketRow *row)
 		page.nitems++;
 		row = row->next;
 	} while (row != NULL &&
-			 gpusort_heap_page_space(&page) >= MAXALIGN(row->length) + bucket->save_bytes);
+			 gpusort_table_page_space(&page) >= MAXALIGN(row->length) + bucket->save_bytes);
 	return row;
 }
 
@@ -304,7 +304,7 @@ static void
 write_page(GpuSortBuckets *buckets, BucketPage *page, bool decode_end)
 {
 	GpuSortBucket *bucket = page->bucket;
-	Buffer		buffer = gpusort_heap_lock_empty(bucket->heap, buckets->strategy, &page->block);
+	Buffer		buffer = gpusort_table_lock_empty(bucket->heap, buckets->strategy, &page->block);
 
 	put_rows(buckets, bucket, buffer, page->row, decode_end);
 	UnlockReleaseBuffer(buffer);
@@ -365,7 +365,7 @@ count_rows(GpuSortBucket *bucket)
 }
 
 void
-gpusort_buckets_place(GpuSortBuckets *buckets, bool put_off, bool decode_end)
+gpusort_table_buckets_place(GpuSortBuckets *buckets, bool put_off, bool decode_end)
 {
 	Assert(!put_off || !decode_end);
 	for (GpuSortBucket *bucket = buckets->first; bucket != NULL; bucket = bucket->next)
@@ -383,7 +383,7 @@ gpusort_buckets_place(GpuSortBuckets *buckets, bool put_off, bool decode_end)
 }
 
 void
-gpusort_buckets_write(GpuSortBuckets *buckets)
+gpusort_table_buckets_write(GpuSortBuckets *buckets)
 {
 	for (int i = 0; i < buckets->npages; i++)
 	{
@@ -391,11 +391,11 @@ gpusort_buckets_write(GpuSortBuckets *buckets)
 		write_page(buckets, &buckets->pages[i], false);
 	}
 	tell_wal_writer(buckets);
-	gpusort_buckets_forget(buckets);
+	gpusort_table_buckets_forget(buckets);
 }
 
 void
-gpusort_buckets_end(GpuSortBuckets *buckets)
+gpusort_table_buckets_end(GpuSortBuckets *buckets)
 {
 	FreeAccessStrategy(buckets->strategy);
 }

@@ -1,6 +1,6 @@
 /*
- * heap_workers.c
- *		Copies a table with parallel workers; see heap_copy_private.h.
+ * cluster_workers.c
+ *		Copies a table with parallel workers; see cluster_copy_private.h.
  *
  * On error the server ends the workers before it resets memory contexts.
  */
@@ -15,9 +15,9 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "heap/heap_copy_private.h"
-#include "heap/heap_version_private.h"
-#include "heap/heap_write_private.h"
+#include "cluster/cluster_copy_private.h"
+#include "cluster/cluster_version_private.h"
+#include "cluster/cluster_write_private.h"
 #include "index/index.h"
 #include "pg_compat.h"
 #include "settings.h"
@@ -44,12 +44,12 @@ typedef struct HeapTask
 	Oid			old_heap;
 	Oid			new_heap;
 	Oid			index;
-	GpuSortHeapCopy copy;		/* without the relations */
+	GpuSortClusterCopy copy;		/* without the relations */
 	bool		writes;
 	uint32		parts;			/* number of the shared sort that is read into */
 	Barrier		read;			/* participants arrive here when they have read */
-	GpuSortHeapShare share;
-	GpuSortHeapSlices slices;
+	GpuSortClusterShare share;
+	GpuSortClusterSlices slices;
 } HeapTask;
 
 typedef struct HeapLeader
@@ -60,7 +60,7 @@ typedef struct HeapLeader
 	GpuSortTeam *team;			/* if workers read */
 } HeapLeader;
 
-struct GpuSortHeapReaders
+struct GpuSortClusterReaders
 {
 	HeapLeader	leader;
 	GpuSort    *sort;
@@ -69,7 +69,7 @@ struct GpuSortHeapReaders
 /* Wait event of a process that waits for the others to have read; 0 until it is first used. */
 static uint32 wait_event = 0;
 
-PGDLLEXPORT void gpusort_heap_worker(dsm_segment *segment, shm_toc *toc);
+PGDLLEXPORT void gpusort_cluster_worker(dsm_segment *segment, shm_toc *toc);
 
 /* ---------- how many ---------- */
 
@@ -86,7 +86,7 @@ workers_for_pages(BlockNumber pages)
 }
 
 int
-gpusort_heap_wanted_workers(const GpuSortHeapCopy *copy)
+gpusort_cluster_wanted_workers(const GpuSortClusterCopy *copy)
 {
 	int			workers = RelationGetParallelWorkers(copy->old_heap, -1);
 
@@ -113,7 +113,7 @@ readers_for_memory(int nworkers)
 /* ---------- the leader ---------- */
 
 static void
-fill_task(HeapTask *task, const GpuSortHeapCopy *copy)
+fill_task(HeapTask *task, const GpuSortClusterCopy *copy)
 {
 	memset(task, 0, sizeof(*task));
 	task->old_heap = RelationGetRelid(copy->old_heap);
@@ -129,7 +129,7 @@ fill_task(HeapTask *task, const GpuSortHeapCopy *copy)
  * had.
  */
 static bool
-make_shared_memory(HeapLeader *leader, const GpuSortHeapCopy *copy)
+make_shared_memory(HeapLeader *leader, const GpuSortClusterCopy *copy)
 {
 	ParallelContext *context = leader->context;
 	const Size	bytes[] = {
@@ -152,11 +152,11 @@ make_shared_memory(HeapLeader *leader, const GpuSortHeapCopy *copy)
  * had.  The caller has to call end_leader() in any case.
  */
 static bool
-begin_leader(HeapLeader *leader, const GpuSortHeapCopy *copy, int nworkers)
+begin_leader(HeapLeader *leader, const GpuSortClusterCopy *copy, int nworkers)
 {
 	EnterParallelMode();
 	memset(leader, 0, sizeof(*leader));
-	leader->context = gpusort_create_parallel_context("gpusort_heap_worker", nworkers);
+	leader->context = gpusort_create_parallel_context("gpusort_cluster_worker", nworkers);
 	return make_shared_memory(leader, copy);
 }
 
@@ -185,29 +185,30 @@ end_leader(HeapLeader *leader)
 
 /* Read this participant's share of the table into a part of the sort. */
 static void
-read_part(const GpuSortHeapCopy *copy, TupleDesc desc, GpuSortParts *parts, GpuSortHeapShare *share)
+read_part(const GpuSortClusterCopy *copy, TupleDesc desc, GpuSortParts *parts,
+		  GpuSortClusterShare *share)
 {
 	GpuSortSpec spec;
 	const char *reason;
 	GpuSort    *part = NULL;
-	GpuSortHeapReader *reader;
+	GpuSortClusterReader *reader;
 
-	if (gpusort_heap_sort_spec(copy->index, &spec, &reason))
+	if (gpusort_cluster_sort_spec(copy->index, &spec, &reason))
 		part = gpusort_parts_begin_part(parts, desc, &spec);
 	/* if there is no address space, the other participants read all pages */
 	if (part == NULL)
 		return;
-	reader = gpusort_heap_reader_begin(copy, part, true);
-	gpusort_heap_reader_read(reader, share, !IsParallelWorker());
-	gpusort_heap_reader_end(reader);
+	reader = gpusort_cluster_reader_begin(copy, part, true);
+	gpusort_cluster_reader_read(reader, share, !IsParallelWorker());
+	gpusort_cluster_reader_end(reader);
 	gpusort_parts_finish_part(parts, part);
 	gpusort_end(part);
 }
 
 /* Read the leader's share of the table, in a memory context that is deleted afterwards. */
 static void
-read_own_part(const GpuSortHeapCopy *copy, TupleDesc desc, GpuSortParts *parts,
-			  GpuSortHeapShare *share)
+read_own_part(const GpuSortClusterCopy *copy, TupleDesc desc, GpuSortParts *parts,
+			  GpuSortClusterShare *share)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpusort part",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -223,7 +224,7 @@ read_own_part(const GpuSortHeapCopy *copy, TupleDesc desc, GpuSortParts *parts,
  * version could not be put.
  */
 static bool
-read_all(HeapLeader *leader, const GpuSortHeapCopy *copy, GpuSort *sort, GpuSortParts *parts,
+read_all(HeapLeader *leader, const GpuSortClusterCopy *copy, GpuSort *sort, GpuSortParts *parts,
 		 TupleDesc desc)
 {
 	HeapTask   *task = leader->task;
@@ -231,28 +232,28 @@ read_all(HeapLeader *leader, const GpuSortHeapCopy *copy, GpuSort *sort, GpuSort
 	gpusort_parts_launched(parts, leader->context->nworkers_launched + 1);
 	read_own_part(copy, desc, parts, &task->share);
 	(void) gpusort_worker_arrive(&task->read, gpusort_wait_event(&wait_event, "GpuSortHeapRead"));
-	gpusort_heap_share_show(&task->share);
-	if (!gpusort_heap_share_is_complete(&task->share))
+	gpusort_cluster_share_show(&task->share);
+	if (!gpusort_cluster_share_is_complete(&task->share))
 		return false;
 	gpusort_parts_join(parts, sort);
 	gpusort_use_team(sort, leader->team, leader->context->nworkers_launched + 1);
 	return true;
 }
 
-GpuSortHeapHelp
-gpusort_heap_read_with_workers(const GpuSortHeapCopy *copy, GpuSort *sort, TupleDesc desc,
-							   int nworkers, GpuSortHeapReaders **readers,
-							   GpuSortHeapFindings *findings)
+GpuSortClusterHelp
+gpusort_cluster_read_with_workers(const GpuSortClusterCopy *copy, GpuSort *sort, TupleDesc desc,
+								  int nworkers, GpuSortClusterReaders **readers,
+								  GpuSortClusterFindings *findings)
 {
-	GpuSortHeapHelp help = GPUSORT_HEAP_NO_WORKERS;
+	GpuSortClusterHelp help = GPUSORT_CLUSTER_NO_WORKERS;
 	GpuSortParts *parts = NULL;
 	HeapLeader *leader;
 
 	nworkers = readers_for_memory(nworkers);
 	if (nworkers == 0 ||
-		(gpusort_heap_has_keys(copy->index) && !gpusort_heap_keys_are_safe(copy->index)))
+		(gpusort_cluster_has_keys(copy->index) && !gpusort_cluster_keys_are_safe(copy->index)))
 		return help;
-	*readers = palloc0(sizeof(GpuSortHeapReaders));
+	*readers = palloc0(sizeof(GpuSortClusterReaders));
 	(*readers)->sort = sort;
 	leader = &(*readers)->leader;
 	if (begin_leader(leader, copy, nworkers))
@@ -261,7 +262,7 @@ gpusort_heap_read_with_workers(const GpuSortHeapCopy *copy, GpuSort *sort, Tuple
 	if (parts != NULL)
 	{
 		leader->task->parts = gpusort_parts_number(parts);
-		gpusort_heap_share_init(&leader->task->share, RelationGetNumberOfBlocks(copy->old_heap));
+		gpusort_cluster_share_init(&leader->task->share, RelationGetNumberOfBlocks(copy->old_heap));
 		/*
 		 * The leader attaches before there are workers.  Otherwise a worker that arrives alone
 		 * would open the barrier, and nobody would wait for the leader's rows.
@@ -269,23 +270,23 @@ gpusort_heap_read_with_workers(const GpuSortHeapCopy *copy, GpuSort *sort, Tuple
 		(void) BarrierAttach(&leader->task->read);
 		if (launch(leader) > 0)
 		{
-			help = read_all(leader, copy, sort, parts, desc) ? GPUSORT_HEAP_DONE
-				: GPUSORT_HEAP_FAILED;
+			help = read_all(leader, copy, sort, parts, desc) ? GPUSORT_CLUSTER_DONE
+				: GPUSORT_CLUSTER_FAILED;
 			*findings = leader->task->share.findings;
 		}
 		else
 			gpusort_parts_dissolve(sort);
 	}
-	if (help != GPUSORT_HEAP_DONE)
+	if (help != GPUSORT_CLUSTER_DONE)
 	{
-		(void) gpusort_heap_readers_end(*readers);
+		(void) gpusort_cluster_readers_end(*readers);
 		*readers = NULL;
 	}
 	return help;
 }
 
 int
-gpusort_heap_readers_end(GpuSortHeapReaders *readers)
+gpusort_cluster_readers_end(GpuSortClusterReaders *readers)
 {
 	HeapLeader *leader = &readers->leader;
 	int			launched = leader->context->nworkers_launched;
@@ -304,8 +305,9 @@ gpusort_heap_readers_end(GpuSortHeapReaders *readers)
 /* ---------- writing ---------- */
 
 bool
-gpusort_heap_write_with_workers(const GpuSortHeapCopy *copy, GpuSort *sort,
-								const GpuSortHeapFindings *findings, int nworkers, int *launched)
+gpusort_cluster_write_with_workers(const GpuSortClusterCopy *copy, GpuSort *sort,
+								   const GpuSortClusterFindings *findings, int nworkers,
+								   int *launched)
 {
 	HeapLeader	leader;
 	GpuSortView view;
@@ -317,7 +319,7 @@ gpusort_heap_write_with_workers(const GpuSortHeapCopy *copy, GpuSort *sort,
 		HeapTask   *task = leader.task;
 
 		task->writes = true;
-		if (gpusort_heap_slices_init(&task->slices, copy, &view, findings) &&
+		if (gpusort_cluster_slices_init(&task->slices, copy, &view, findings) &&
 			gpusort_publish_view(sort, leader.view))
 		{
 			/* before any process writes, since the storage watches for checkpoints from here on */
@@ -326,7 +328,7 @@ gpusort_heap_write_with_workers(const GpuSortHeapCopy *copy, GpuSort *sort,
 			*launched = launch(&leader);
 			if (*launched > 0)
 			{
-				gpusort_heap_slices_put(&task->slices, copy->new_heap, storage, &view);
+				gpusort_cluster_slices_put(&task->slices, copy->new_heap, storage, &view);
 				await_workers(&leader);
 				gpusort_storage_finish(storage);
 			}
@@ -343,11 +345,11 @@ gpusort_heap_write_with_workers(const GpuSortHeapCopy *copy, GpuSort *sort,
  * only helps to sort.
  */
 static void
-read_and_help(HeapTask *task, const GpuSortHeapCopy *copy, GpuSortTeam *team)
+read_and_help(HeapTask *task, const GpuSortClusterCopy *copy, GpuSortTeam *team)
 {
 	if (BarrierAttach(&task->read) == 0)
 	{
-		read_part(copy, gpusort_heap_sort_desc(copy->old_heap, copy->index),
+		read_part(copy, gpusort_cluster_sort_desc(copy->old_heap, copy->index),
 				  gpusort_parts_attach(task->parts), &task->share);
 		(void) gpusort_worker_arrive(&task->read, gpusort_wait_event(&wait_event, "GpuSortHeapRead"));
 	}
@@ -356,23 +358,23 @@ read_and_help(HeapTask *task, const GpuSortHeapCopy *copy, GpuSortTeam *team)
 }
 
 static void
-write_slices(HeapTask *task, const GpuSortHeapCopy *copy, const GpuSortSharedView *shared)
+write_slices(HeapTask *task, const GpuSortClusterCopy *copy, const GpuSortSharedView *shared)
 {
 	GpuSortViewMapping mapping;
 	GpuSortView view;
 
 	if (!gpusort_attach_view(shared, &view, &mapping))
 		return;
-	gpusort_heap_slices_put(&task->slices, copy->new_heap,
-							gpusort_storage_begin(copy->new_heap), &view);
+	gpusort_cluster_slices_put(&task->slices, copy->new_heap, gpusort_storage_begin(copy->new_heap),
+							   &view);
 	gpusort_detach_view(&mapping);
 }
 
 void
-gpusort_heap_worker(dsm_segment *segment, shm_toc *toc)
+gpusort_cluster_worker(dsm_segment *segment, shm_toc *toc)
 {
 	HeapTask   *task = shm_toc_lookup(toc, KEY_TASK, false);
-	GpuSortHeapCopy copy = task->copy;
+	GpuSortClusterCopy copy = task->copy;
 
 	gpusort_begin_worker(toc);
 	/* the leader has locked all of these relations */

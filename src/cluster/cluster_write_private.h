@@ -1,9 +1,9 @@
 /*
- * heap_write_private.h
+ * cluster_write_private.h
  *		Writes the sorted versions into the new table.
  */
-#ifndef GPUSORT_HEAP_WRITE_PRIVATE_H
-#define GPUSORT_HEAP_WRITE_PRIVATE_H
+#ifndef GPUSORT_CLUSTER_WRITE_PRIVATE_H
+#define GPUSORT_CLUSTER_WRITE_PRIVATE_H
 
 #include "access/heaptoast.h"
 #include "access/htup.h"
@@ -11,20 +11,20 @@
 #include "port/atomics.h"
 #include "utils/rel.h"
 
-#include "btree/btree_storage.h"
-#include "heap/heap_copy_private.h"
-#include "heap/heap_pages.h"
+#include "cluster/cluster_copy_private.h"
 #include "sort/sort_view.h"
+#include "table/storage.h"
+#include "table/table_pages.h"
 
 /* ---------- writer: sorted versions into pages ---------- */
 
 /* One process may write all of them, or several processes write slices of the order. */
 
-typedef struct GpuSortHeapWriter GpuSortHeapWriter;
+typedef struct GpuSortClusterWriter GpuSortClusterWriter;
 
 /* Returns whether a version with this t_infomask and length has to go through the toaster. */
 static inline bool
-gpusort_heap_needs_toaster(uint16 infomask, uint32 length)
+gpusort_cluster_needs_toaster(uint16 infomask, uint32 length)
 {
 	return (infomask & HEAP_HASEXTERNAL) != 0 || length > TOAST_TUPLE_THRESHOLD;
 }
@@ -33,21 +33,21 @@ gpusort_heap_needs_toaster(uint16 infomask, uint32 length)
  * Begin to write a table that has no blocks yet, in the current memory context, to which the
  * storage belongs, too.
  */
-extern GpuSortHeapWriter *gpusort_heap_writer_begin(Relation heap, GpuSortStorage *storage);
+extern GpuSortClusterWriter *gpusort_cluster_writer_begin(Relation heap, GpuSortStorage *storage);
 
 /* For slices: make all pages the next blocks of the table, and then write them. */
-extern void gpusort_heap_writer_claim(GpuSortHeapWriter *writer);
-extern void gpusort_heap_writer_write(GpuSortHeapWriter *writer);
+extern void gpusort_cluster_writer_claim(GpuSortClusterWriter *writer);
+extern void gpusort_cluster_writer_write(GpuSortClusterWriter *writer);
 
 /* ---------- chains: versions of which some replace others ---------- */
 
 /* Chains of updates lead from some of these versions to others. */
 
-typedef struct GpuSortHeapChains GpuSortHeapChains;
+typedef struct GpuSortClusterChains GpuSortClusterChains;
 
 /* Begin, and finish when all versions have been put. */
-extern GpuSortHeapChains *gpusort_heap_chains_begin(const GpuSortHeapCopy *copy);
-extern void gpusort_heap_chains_finish(GpuSortHeapChains *chains);
+extern GpuSortClusterChains *gpusort_cluster_chains_begin(const GpuSortClusterCopy *copy);
+extern void gpusort_cluster_chains_finish(GpuSortClusterChains *chains);
 
 /* ---------- target: either of these ---------- */
 
@@ -57,11 +57,11 @@ extern void gpusort_heap_chains_finish(GpuSortHeapChains *chains);
  */
 
 /* Where versions are written: either `writer` or `chains` is set. */
-typedef struct GpuSortHeapTarget
+typedef struct GpuSortClusterTarget
 {
-	GpuSortHeapWriter *writer;
-	GpuSortHeapChains *chains;
-	bool		keyed;			/* versions come with keys (heap_version_private.h) */
+	GpuSortClusterWriter *writer;
+	GpuSortClusterChains *chains;
+	bool		keyed;			/* versions come with keys (cluster_version_private.h) */
 	bool		in_slices;		/* pages are kept until it is their slice's turn */
 	bool		may_toast;		/* if not, versions that need the toaster are refused */
 
@@ -69,37 +69,38 @@ typedef struct GpuSortHeapTarget
 	/* versions that all have written, in shared memory; NULL if this process writes alone */
 	pg_atomic_uint64 *all_written;
 	bool		shows;			/* this process reports to pg_stat_progress_cluster */
-} GpuSortHeapTarget;
+} GpuSortClusterTarget;
 
 /* Write the versions at positions from .. to - 1.  Returns false if one of them was refused. */
-extern bool gpusort_heap_target_put(GpuSortHeapTarget *target, const GpuSortView *view,
-									uint64 from, uint64 to);
+extern bool gpusort_cluster_target_put(GpuSortClusterTarget *target, const GpuSortView *view,
+									   uint64 from, uint64 to);
 
 /* ---------- slices: writing by several processes ---------- */
 
 /* Each process writes slices of the sorted versions. */
 
 /* What the processes share. */
-typedef struct GpuSortHeapSlices
+typedef struct GpuSortClusterSlices
 {
 	uint64		rows;
 	uint64		step;			/* versions in each slice but the last */
-	bool		keyed;			/* versions come with keys (heap_version_private.h) */
+	bool		keyed;			/* versions come with keys (cluster_version_private.h) */
 	GpuSortSharedFile file;
 	GpuSortTurns turns;
 	pg_atomic_uint64 written;	/* versions that have been written */
-} GpuSortHeapSlices;
+} GpuSortClusterSlices;
 
 /*
  * Cut the sorted versions into slices.  Returns false if that is not worth it, since there is only
  * one slice or too many would be left to the leader.
  */
-extern bool gpusort_heap_slices_init(GpuSortHeapSlices *slices, const GpuSortHeapCopy *copy,
-									 const GpuSortView *view, const GpuSortHeapFindings *findings);
+extern bool gpusort_cluster_slices_init(GpuSortClusterSlices *slices,
+										const GpuSortClusterCopy *copy, const GpuSortView *view,
+										const GpuSortClusterFindings *findings);
 
 /* Returns the number of slices. */
 static inline uint64
-gpusort_heap_slice_count(const GpuSortHeapSlices *slices)
+gpusort_cluster_slice_count(const GpuSortClusterSlices *slices)
 {
 	return (slices->rows + slices->step - 1) / slices->step;
 }
@@ -108,7 +109,7 @@ gpusort_heap_slice_count(const GpuSortHeapSlices *slices)
  * Take slices and write them into the new table, until there are none left.  The leader returns
  * when all slices have their blocks; other processes may still be writing their pages.
  */
-extern void gpusort_heap_slices_put(GpuSortHeapSlices *slices, Relation new_heap,
-									GpuSortStorage *storage, const GpuSortView *view);
+extern void gpusort_cluster_slices_put(GpuSortClusterSlices *slices, Relation new_heap,
+									   GpuSortStorage *storage, const GpuSortView *view);
 
-#endif							/* GPUSORT_HEAP_WRITE_PRIVATE_H */
+#endif							/* GPUSORT_CLUSTER_WRITE_PRIVATE_H */
