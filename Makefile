@@ -19,6 +19,7 @@
 #   make demo               sorts with and without gpusort, side by side
 #   make bench              benchmarks
 #   make fuzz SECONDS=60    differential fuzzing for so many seconds
+#   make help               this list
 #
 # Variables: PG_CONFIG=/path/to/pg_config, WERROR=1 (every warning is an error),
 # NVCC=/path/to/nvcc, WITH_CUDA=0 (gpusortd without GPUs), GS_CUDA_ARCH=-arch=sm_90
@@ -26,7 +27,8 @@
 # COPT=flags for all of it, DAEMON_LDLIBS=what gpusortd alone is linked with.
 # The check, proof, demo, bench and fuzz targets are scripts under test/: they install
 # what they need from Debian if allowed to, run on a private copy of the server,
-# and work before there is a pg_config, so PGXS is not read for them.
+# and work before there is a pg_config, so PGXS is not read for them.  make -j may be used
+# for what is compiled.
 
 PG_CONFIG ?= pg_config
 
@@ -34,7 +36,7 @@ PG_CONFIG ?= pg_config
 EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'$$/\1/p" gpusort.control)
 
 script_goals = check check-server check-core check-all check-contrib check-neighbours proof demo bench fuzz \
-	check-packages dist release-check
+	check-packages dist release-check help
 goals := $(or $(MAKECMDGOALS),all)
 
 ifeq ($(filter-out $(script_goals),$(goals)),)
@@ -42,6 +44,8 @@ ifeq ($(filter-out $(script_goals),$(goals)),)
 .PHONY: $(script_goals)
 .NOTPARALLEL:
 
+help:
+	@sed -n '/^#   make /s/^# //p' Makefile
 export PG_CONFIG WERROR SANITIZE SEED $(foreach v,NVCC WITH_CUDA GS_CUDA_ARCH,$(if $($v),$v))
 
 check:
@@ -81,6 +85,12 @@ $(goals):
 else ifeq ($(shell command -v $(PG_CONFIG)),)
 
 $(error $(PG_CONFIG) not found: install postgresql-server-dev-NN or set PG_CONFIG=/path/to/pg_config)
+
+else ifeq ($(wildcard $(shell $(PG_CONFIG) --includedir-server)/postgres.h),)
+
+# pg_config may be that of a client's headers (libpq-dev).
+$(error $(PG_CONFIG) is of $(shell $(PG_CONFIG) --version), whose server headers are not installed: \
+install postgresql-server-dev-NN (postgresqlNN-devel), or set PG_CONFIG=/path/to/pg_config of a server)
 
 else
 
@@ -127,6 +137,18 @@ EXTRA_CLEAN = $(SRCS:.c=.d) .build_flags tmp_check tmp_source tmp_release test/u
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
+
+# Names of ICU's functions end with its version, and the server has loaded its own ICU: with the
+# headers of another one, the library would be built, and the server would not start.
+icu_of = $$(nm -D $(1) 2>/dev/null | sed -nE 's/.* U ucol_[A-Za-z]+_([0-9]+).*/\1/p' | sort -u | head -n 1)
+.PHONY: check-icu
+all: check-icu
+check-icu: $(shlib)
+	@ours=$(call icu_of,$(shlib)); servers=$(call icu_of,'$(bindir)/postgres'); \
+	if [ "$${servers:-$$ours}" != "$$ours" ] && [ -n "$$ours" ]; then \
+		echo "gpusort is compiled with ICU $$ours, $(bindir)/postgres with ICU $$servers: install the headers of that (libicu-dev)" >&2; \
+		rm -f $(shlib); exit 1; \
+	fi
 
 .PHONY: is-preloaded
 installcheck: is-preloaded

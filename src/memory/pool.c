@@ -116,6 +116,30 @@ make_pool(gsd_pool *pool, uint32 nextents, bool huge)
 	return false;
 }
 
+/*
+ * Warns of a size that is hardly meant.  The pool takes memory only as sorts use it, so that a size
+ * the machine does not have would show when the machine's memory ends, and not before.
+ */
+static void
+check_wanted_size(int wanted_mb)
+{
+	uint64		machine_mb = gpusort_machine_memory() >> 20;
+
+	if (wanted_mb > 0 && wanted_mb < EXTENT_MB)
+		ereport(WARNING,
+				(errmsg("\"%s\" of %d MB is too small, there is no pool",
+						"gpusort.pool_size", wanted_mb),
+				 errdetail("A pool has at least %d MB.", EXTENT_MB),
+				 errhint("A value without a unit is in megabytes.")));
+	else if (machine_mb > 0 && wanted_mb > machine_mb)
+		ereport(WARNING,
+				(errmsg("\"%s\" of %d MB is more than the machine's memory",
+						"gpusort.pool_size", wanted_mb),
+				 errdetail("The machine, or the control group of the server, has %llu MB.",
+						   (unsigned long long) machine_mb),
+				 errhint("Processes may be killed when sorts use all of it.  The default is a quarter of the memory.")));
+}
+
 void
 gpusort_make_pool(void)
 {
@@ -128,7 +152,10 @@ gpusort_make_pool(void)
 	gpusort_pool = NULL;
 
 	if (wanted_mb < 0)
+	{
 		wanted_mb = gpusort_pool_size;
+		check_wanted_size(wanted_mb);
+	}
 	nextents = wanted_mb / EXTENT_MB;
 	if (nextents == 0)
 		return;

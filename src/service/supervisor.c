@@ -98,9 +98,18 @@ typedef struct Supervisor
 	int			delay_ms;		/* how long to wait after the next death */
 } Supervisor;
 
+/* What the server says of too many workers does not tell whose worker is the one too many. */
+static void
+tell_who_registers(void *arg)
+{
+	errcontext("registering gpusort's supervisor, which starts gpusortd for GPUs");
+}
+
 void
 gpusort_supervisor_install(void)
 {
+	ErrorContextCallback context = {.previous = error_context_stack,
+		.callback = tell_who_registers};
 	BackgroundWorker worker = {
 		.bgw_name = "gpusort supervisor",
 		.bgw_type = "gpusort supervisor",
@@ -115,7 +124,9 @@ gpusort_supervisor_install(void)
 	if (strlen(file) >= sizeof(worker.bgw_library_name))
 		file = "gpusort";
 	strcpy(worker.bgw_library_name, file);
+	error_context_stack = &context;
 	RegisterBackgroundWorker(&worker);
+	error_context_stack = context.previous;
 }
 
 /* A signal handler: gpusortd has died, or a session or gpusortd asks the worker to look. */

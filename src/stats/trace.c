@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "access/parallel.h"
+#include "access/xact.h"
 #include "catalog/pg_authid.h"
 #include "miscadmin.h"
 #include "storage/proc.h"
@@ -48,14 +49,61 @@ static bool named = false;		/* the file has this process's name */
 static int	named_pid = 0;		/* gpusortd's pid and the device line that were named last */
 static int	named_line = -1;
 
+/* Returns whether the user may write the file, by the rule of COPY TO a file. */
+static bool
+may_write(void)
+{
+	return has_privs_of_role(GetOuterUserId(), ROLE_PG_WRITE_SERVER_FILES);
+}
+
+/*
+ * Returns whether the server could write the file, or could create it in its directory, with errno
+ * set if not.
+ */
+static bool
+can_be_written(const char *path)
+{
+	struct stat st;
+	char		directory[MAXPGPATH];
+
+	if (lstat(path, &st) == 0)
+	{
+		if (S_ISREG(st.st_mode))
+			return access(path, W_OK) == 0;
+		errno = S_ISDIR(st.st_mode) ? EISDIR : S_ISLNK(st.st_mode) ? ELOOP : EINVAL;
+		return false;
+	}
+	if (errno != ENOENT)
+		return false;
+	strlcpy(directory, path, sizeof(directory));
+	get_parent_directory(directory);
+	return access(directory, W_OK | X_OK) == 0;
+}
+
+/*
+ * Refuses a file that the server cannot write.  A value for other sessions (of a role, say) is not
+ * looked at, as the file may be had by then.  Neither is a value that a worker is told by its
+ * leader, whose statement must not fail for it.  Whoever may not write files of the server learns
+ * nothing about them here: the first sort tells them so.
+ */
 static bool
 check_file(char **value, void **extra, GucSource source)
 {
-	if ((*value)[0] == '\0' || is_absolute_path(*value))
+	if ((*value)[0] == '\0')
 		return true;
-	GUC_check_errcode(ERRCODE_INVALID_NAME);
-	GUC_check_errdetail("A relative path is not allowed for a trace.");
-	return false;
+	if (!is_absolute_path(*value))
+	{
+		GUC_check_errcode(ERRCODE_INVALID_NAME);
+		GUC_check_errdetail("A relative path is not allowed for a trace.");
+		return false;
+	}
+	if (source == PGC_S_SESSION && !InitializingParallelWorker && IsTransactionState() &&
+		may_write() && !can_be_written(*value))
+	{
+		GUC_check_errdetail("File \"%s\" cannot be written by the server: %m.", *value);
+		return false;
+	}
+	return true;
 }
 
 static void
@@ -98,13 +146,6 @@ lock_file(int file)
 		pg_usleep(LOCK_RETRY_US);
 	}
 	return false;
-}
-
-/* Returns whether the user may write the file, by the rule of COPY TO a file. */
-static bool
-may_write(void)
-{
-	return has_privs_of_role(GetOuterUserId(), ROLE_PG_WRITE_SERVER_FILES);
 }
 
 /*

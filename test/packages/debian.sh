@@ -73,7 +73,7 @@ use_package()
 	files=$(inside dpkg -L "$PACKAGE" | grep -E '/(lib/postgresql|share/postgresql|share/doc/'"$PACKAGE"')/.*[^/]$' | sort)
 	is "gpusort.so, gpusortd, control file and scripts" \
 		"$(grep -cE '/(lib/gpusort(\.so|d)|extension/gpusort(\.control|--.*\.sql|_calibrate\.sql))$' <<<"$files")" $((4 + $(ls "$TREE"/gpusort--*.sql | wc -l)))
-	is "the manual" "$(grep -cE '/docs/using\.md(\.gz)?$' <<<"$files")" 1
+	is "the manual, and a dashboard, not compressed" "$(grep -cE '/docs/(using\.md|monitoring/grafana\.json)$' <<<"$files")" 2
 	[ -d "$ROOT/etc/postgresql/$MAJOR/main" ] || quiet inside pg_createcluster "$MAJOR" main
 	step "the server starts with it" preload gpusort || return
 	is "CREATE EXTENSION" "$(sql_there -c 'CREATE EXTENSION gpusort' -c 'SELECT gpusort_version()')" "$VERSION"
@@ -90,7 +90,8 @@ remove_package()
 	local answer file left=
 
 	answer=$(sql_there -c 'SELECT md5(string_agg(k::text, NULL)) FROM (SELECT k FROM t ORDER BY s) x')
-	step "apt-get purge" inside apt-get -y purge "$PACKAGE" || return
+	inside apt-get -y purge "$PACKAGE" >"$WORK/purge.log" 2>&1 || { cat "$WORK/purge.log"; tally "apt-get purge" 0 1; return; }
+	is "it warns of a server that preloads it" "$(grep -c "^WARNING: .* $MAJOR/main has gpusort" "$WORK/purge.log")" 1
 	for file in $1; do
 		# folders may be others', too
 		[ -d "$ROOT$file" ] || [ ! -e "$ROOT$file" ] || left+=" $file"

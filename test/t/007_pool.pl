@@ -304,16 +304,35 @@ $node->stop;
 	IPC::Run::run([ 'postgres', '--single', @data, 'postgres' ], '<', \"SELECT h FROM t WHERE i <= 3 ORDER BY h\n", '>', \$out, '2>', \$err);
 	is(scalar(() = $out =~ /h = "/g), 3, 'single-user mode');
 }
-for my $size ('0', '1MB')
+for my $size ('0', '1MB', '64MB', '1500GB')
 {
+	my $log_end = -s $node->logfile;
+	my $told;
+
 	$node->append_conf('postgresql.conf', "gpusort.pool_size = '$size'");
 	$node->start;
+	($told) = substr(slurp_file($node->logfile), $log_end) =~ /WARNING:.*"gpusort.pool_size" of (.*)/;
+	is($told, { '1MB' => '1 MB is too small, there is no pool', '1500GB' => "1536000 MB is more than the machine's memory" }->{$size}, "pool_size = $size: what the log says");
+	if ($size =~ /GB|64/)
+	{
+		$node->stop;
+		next;
+	}
 	is($node->safe_psql('postgres', 'SHOW gpusort.pool_size'), $size, "pool_size = $size: shown");
 	uses(1, 0, "pool_size = $size", 'h', work_mem => '256MB');
 	$node->stop;
 }
-$node->append_conf('postgresql.conf', "gpusort.pool_size = -1");
-$node->start;
+{
+	my $log_end = -s $node->logfile;
+
+	# the supervisor needs one
+	$node->append_conf('postgresql.conf', "gpusort.pool_size = -1\nmax_worker_processes = 0");
+	$node->start;
+	like(substr(slurp_file($node->logfile), $log_end), qr/too many background workers.*CONTEXT:  registering gpusort's supervisor/s, 'no worker for the supervisor: the log says so');
+	same_answer($node, "SELECT * FROM t ORDER BY h, i", 'no worker processes');
+	$node->append_conf('postgresql.conf', 'max_worker_processes = 8');
+	$node->restart;
+}
 like($node->safe_psql('postgres', 'SHOW gpusort.pool_size'), qr/^\d+[MG]B$/, 'pool_size = -1: the size is shown');
 cmp_ok($node->safe_psql('postgres', 'SELECT pool_bytes FROM gpusort_service()'), '>=', $pool_bytes, 'pool_size = -1: there is a pool');
 $node->append_conf('postgresql.conf', "shared_preload_libraries = ''");

@@ -103,18 +103,30 @@ like(($node->psql('postgres', "SET gpusort.trace_file = 'x.json'"))[2], qr/inval
 symlink("$dir/target.json", "$dir/link.json");
 append_to_file("$dir/others.json", 'of others');
 
-# A file that can't be written is told of once, by sorts that go on; with workers, too.
-for my $try ([ '/no/such/folder/x.json', qr/could not write file/, 'no folder' ], [ "$dir/link.json", qr/could not write file/, 'a symbolic link' ],
-	[ $dir, qr/could not write file/, 'a folder' ], [ "$dir/y.json", qr/permission denied to write/, 'without the rights of pg_write_server_files', 'someone' ],
-	[ "$dir/others.json", qr/permission denied to write/, '... a file that is there', 'someone' ])
+# A file that can't be written is refused when it is set.
+for my $try ([ '/no/such/folder/x.json', qr/No such file/, 'no folder' ], [ "$dir/link.json", qr/symbolic links/, 'a symbolic link' ], [ $dir, qr/directory/, 'a folder' ])
+{
+	my ($file, $told, $label) = @$try;
+
+	like(($node->psql('postgres', "SET gpusort.trace_file = '$file'"))[2], qr/ERROR:  invalid value.*\n.*cannot be written by the server: .*$told/, "$label: refused");
+}
+
+# One that becomes so later, and what a user may not write, is told of once, by sorts that go on; with workers, too.
+mkdir "$dir/gone";
+chmod 0777, "$dir/gone";
+for my $try ([ "$dir/gone/x.json", qr/could not write file/, 'a folder that is gone' ], [ "$dir/y.json", qr/permission denied to write/, 'without the rights of pg_write_server_files', 'someone' ],
+	[ "$dir/others.json", qr/permission denied to write/, '... a file that is there', 'someone' ],
+	[ '/no/such/folder/x.json', qr/permission denied to write/, '... or is not there', 'someone' ])
 {
 	my ($file, $told, $label, @user) = @$try;
 
 	for my $workers (0, 2)
 	{
 		my ($out, $err) = ('', '');
+		my $moved = $file =~ m{gone/};
 
-		$node->psql('postgres', join(';', "SET max_parallel_workers_per_gather = $workers", 'SET gpusort.engine = host', ("SET gpusort.trace_file = '$file'", ('SELECT max(k) FROM (SELECT k FROM t ORDER BY k OFFSET 0) x') x 3) x 2),
+		$node->psql('postgres', join("\n", "SET max_parallel_workers_per_gather = $workers;", 'SET gpusort.engine = host;',
+				("SET gpusort.trace_file = '$file';", $moved ? "\\! mv $dir/gone $dir/away" : (), ('SELECT max(k) FROM (SELECT k FROM t ORDER BY k OFFSET 0) x;') x 3, $moved ? "\\! mv $dir/away $dir/gone" : ()) x 2),
 			stdout => \$out, stderr => \$err, extra_params => [ map { ('-U', $_) } @user ]);
 		is(scalar(() = $out =~ /^\d+$/mg), 6, "$label, $workers workers: sorts go on");
 		is(scalar(() = $err =~ /WARNING:  (?:$told)/g), 2, '... and it is told each time that it is set') or diag $err;
