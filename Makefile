@@ -100,7 +100,7 @@ DATA = $(wildcard gpusort--*.sql) src/cost/gpusort_calibrate.sql
 PGFILEDESC = "gpusort - faster sorts"
 
 # The engine on devices, real and simulated, is gpusortd's alone.
-WINGS = keys runs protocol memory service stats sort cost plan exec join leaves table btree index cluster load bulk into parse engine engine/host
+WINGS = keys runs protocol team memory service stats sort cost plan exec join leaves table btree index cluster load bulk into parse engine engine/host
 SRCS = $(wildcard src/*.c $(WINGS:%=src/%/*.c))
 OBJS = $(SRCS:.c=.o)
 

@@ -121,7 +121,7 @@ check_waits()
 {
 	both_ways "the source" "$(grep -rhoE '"GpuSort[A-Z][A-Za-z]+"' --include='*.c' src | tr -d '"' | LC_ALL=C sort -u)" \
 		docs/monitoring.md "$(grep -oE '^\| `GpuSort[A-Za-z]+`' docs/monitoring.md | grep -oE 'GpuSort[A-Za-z]+')"
-	grep -rn --include='*.[ch]' PG_WAIT_EXTENSION src | grep -vE '^src/(pg_compat\.h|worker_fault\.c):'
+	grep -rn --include='*.[ch]' PG_WAIT_EXTENSION src | grep -vE '^src/(pg_compat\.h|team/worker_fault\.c):'
 	true
 }
 

@@ -125,9 +125,9 @@ for my $path (@sources)
 		  if /\bPG_(VERSION_NUM|MAJORVERSION_NUM)\b/ && $user !~ m{^pg_compat(\.h$|/)};
 		push @hooks, "$path:$.: only hooks.c sets hooks of the server"
 		  if /\b(\w+_hook|GPUSORT_RELATION_HOOK)\s*=[^=]/ && $user ne 'hooks.c';
-		push @waits, "$path:$.: only worker_wait.c waits for workers, and looks after them"
+		push @waits, "$path:$.: only team/worker_wait.c waits for workers, and looks after them"
 		  if /\b(ConditionVariable(Timed)?Sleep|WaitForParallelWorkersTo\w+|BarrierArriveAndWait|GetBackgroundWorkerPid|ParallelMessagePending)\b/
-		  && $user !~ m{^worker_wait\.};
+		  && $user !~ m{^team/worker_wait\.};
 		next unless /^\s*#\s*include\s*(["<])([^">]+)[">]/;
 		my ($quote, $name) = ($1, $2);
 		my $used = included($user, $name);

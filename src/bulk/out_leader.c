@@ -27,13 +27,13 @@
 #include "index/index.h"
 #include "pg_compat.h"
 #include "settings.h"
-#include "shared_chunk.h"
 #include "sort/sort.h"
 #include "sort/sort_view.h"
-#include "worker_fault.h"
-#include "worker_start.h"
-#include "worker_usage.h"
-#include "worker_wait.h"
+#include "team/shared_chunk.h"
+#include "team/worker_fault.h"
+#include "team/worker_start.h"
+#include "team/worker_usage.h"
+#include "team/worker_wait.h"
 
 /*
  * There is at most one worker for each WORKER_BYTES of rows, since a worker takes a millisecond or

@@ -29,8 +29,8 @@
 #include "index/index.h"
 #include "pg_compat.h"
 #include "sort/sort_view.h"
-#include "worker_fault.h"
-#include "worker_usage.h"
+#include "team/worker_fault.h"
+#include "team/worker_usage.h"
 
 /* Maximum size of a piece; the leader may have to hold one from each worker in memory. */
 #define MAX_PIECE_BYTES		(4 * 1024 * 1024)

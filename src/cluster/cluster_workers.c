@@ -21,14 +21,14 @@
 #include "index/index.h"
 #include "pg_compat.h"
 #include "settings.h"
-#include "shared_chunk.h"
 #include "sort/sort.h"
 #include "sort/sort_parts.h"
 #include "sort/sort_team.h"
 #include "sort/sort_view.h"
-#include "worker_start.h"
-#include "worker_usage.h"
-#include "worker_wait.h"
+#include "team/shared_chunk.h"
+#include "team/worker_start.h"
+#include "team/worker_usage.h"
+#include "team/worker_wait.h"
 
 /* Keys of what is in the shared memory. */
 #define KEY_TASK			UINT64CONST(0x4753000000000501)

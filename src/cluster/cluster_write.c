@@ -19,7 +19,7 @@
 #include "prefetch.h"
 #include "settings.h"
 #include "table/table_pages.h"
-#include "worker_fault.h"
+#include "team/worker_fault.h"
 
 /* ---------- the writer ---------- */
 

@@ -21,8 +21,8 @@
 #include "settings.h"
 #include "sort/sort.h"
 #include "sort/sort_team.h"
+#include "team/worker_start.h"
 #include "utils/lsyscache.h"
-#include "worker_start.h"
 
 /*
  * The rows wanted of a sort, as a divisor of all rows, up to which PostgreSQL's bounded sort wins.

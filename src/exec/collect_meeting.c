@@ -9,7 +9,7 @@
 
 #include "exec/exec_private.h"
 #include "pg_compat.h"
-#include "worker_wait.h"
+#include "team/worker_wait.h"
 
 /* The wait event of a leader that waits here. */
 static uint32 wait_event = 0;

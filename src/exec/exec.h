@@ -33,7 +33,7 @@ extern void gpusort_tell_bounds(PlanState *query);
  * Called in a worker: the number of rows that it was told is what a Limit wanted before the Gather
  * was rescanned, and must not be believed.
  */
-extern void gpusort_worker_bound_is_old(void);
+extern void gpusort_exec_bound_is_old(void);
 
 /*
  * Returns how many rows a query is to be run for, if the executor was asked to run it for `count`

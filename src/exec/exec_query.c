@@ -150,7 +150,7 @@ gpusort_leave_out_junk(QueryDesc *query)
 static bool bound_is_old = false;
 
 void
-gpusort_worker_bound_is_old(void)
+gpusort_exec_bound_is_old(void)
 {
 	Assert(IsParallelWorker());
 	bound_is_old = true;

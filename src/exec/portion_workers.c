@@ -10,10 +10,10 @@
 #include "access/xact.h"
 
 #include "exec/exec_private.h"
-#include "shared_chunk.h"
 #include "sort/sort_parts.h"
-#include "worker_start.h"
-#include "worker_usage.h"
+#include "team/shared_chunk.h"
+#include "team/worker_start.h"
+#include "team/worker_usage.h"
 
 /* Keys of the chunks of shared memory. */
 #define KEY_TASK			UINT64CONST(0x4753000000000101)

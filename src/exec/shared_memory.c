@@ -241,7 +241,7 @@ gpusort_attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate)
 
 	node->shared = shared;
 	if (shared->rescanned)
-		gpusort_worker_bound_is_old();
+		gpusort_exec_bound_is_old();
 	if (shared->in_pool)
 		node->parts = gpusort_parts_attach(shared->parts_number);
 	SharedFileSetAttach(&shared->files, dsm_find_mapping(shared->segment));

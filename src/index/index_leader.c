@@ -17,9 +17,9 @@
 #include "index/index_shared_private.h"
 #include "pg_compat.h"
 #include "sort/sort_parts.h"
-#include "worker_start.h"
-#include "worker_usage.h"
-#include "worker_wait.h"
+#include "team/worker_start.h"
+#include "team/worker_usage.h"
+#include "team/worker_wait.h"
 
 /* Wait event of a leader that waits for workers' rows; 0 until it is first used. */
 static uint32 wait_event = 0;

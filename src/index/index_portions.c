@@ -19,7 +19,7 @@
 #include "index/index_build_private.h"
 #include "index/index_write_private.h"
 #include "sort/sort.h"
-#include "worker_fault.h"
+#include "team/worker_fault.h"
 
 /* The state of a process that writes slices. */
 typedef struct PortionWriter

@@ -7,7 +7,7 @@
 
 #include "index/index_shared_private.h"
 #include "memory/pool.h"
-#include "worker_start.h"
+#include "team/worker_start.h"
 
 /* ---------- reports ---------- */
 

@@ -12,7 +12,7 @@
 #include "index/index.h"
 #include "index/index_write_private.h"
 #include "pg_compat.h"
-#include "worker_wait.h"
+#include "team/worker_wait.h"
 
 /* ---------- the stage ---------- */
 

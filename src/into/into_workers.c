@@ -21,11 +21,11 @@
 #include "into/into_private.h"
 #include "pg_compat/copy.h"
 #include "settings.h"
-#include "shared_chunk.h"
 #include "sort/sort.h"
 #include "sort/sort_view.h"
-#include "worker_start.h"
-#include "worker_usage.h"
+#include "team/shared_chunk.h"
+#include "team/worker_start.h"
+#include "team/worker_usage.h"
 
 /* Keys of what is in the shared memory. */
 #define KEY_TASK			UINT64CONST(0x4753000000000301)

@@ -32,7 +32,7 @@
 #include "pg_compat.h"
 #include "plan/plan_node.h"
 #include "sort/sort.h"
-#include "worker_wait.h"
+#include "team/worker_wait.h"
 
 #define OUTER GPUSORT_JOIN_OUTER
 #define INNER GPUSORT_JOIN_INNER

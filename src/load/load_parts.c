@@ -16,7 +16,7 @@
 
 #include "load/load_partitions_private.h"
 #include "pg_compat.h"
-#include "worker_wait.h"
+#include "team/worker_wait.h"
 
 /* Partitions may be added during the load: there is room for so many more. */
 #define SLACK	64

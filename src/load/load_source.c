@@ -30,7 +30,7 @@
 
 #include "elapsed.h"
 #include "load/load_input_private.h"
-#include "worker_wait.h"
+#include "team/worker_wait.h"
 
 void
 gpusort_source_begin(GpuSortLoadSource *source, CopyFromState copy)

@@ -24,9 +24,9 @@
 #include "load/load_state_private.h"
 #include "pg_compat/copy.h"
 #include "settings.h"
-#include "shared_chunk.h"
-#include "worker_start.h"
-#include "worker_usage.h"
+#include "team/shared_chunk.h"
+#include "team/worker_start.h"
+#include "team/worker_usage.h"
 
 /* There is one worker for this many chunks. */
 #define CHUNKS_PER_WORKER	8

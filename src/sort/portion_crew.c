@@ -20,7 +20,7 @@
 #include "sort/memory_private.h"
 #include "sort/parts_private.h"
 #include "sort/spill_private.h"
-#include "worker_wait.h"
+#include "team/worker_wait.h"
 
 /* The wait event of this file, once it has been made. */
 static uint32 wait_event = 0;

@@ -19,12 +19,12 @@
 #include "utils/snapmgr.h"
 
 #include "settings.h"
-#include "shared_chunk.h"
 #include "sort/memory_private.h"
 #include "sort/state_private.h"
 #include "sort/team_private.h"
-#include "worker_start.h"
-#include "worker_usage.h"
+#include "team/shared_chunk.h"
+#include "team/worker_start.h"
+#include "team/worker_usage.h"
 
 /* Returns how many workers the settings allow. */
 static int

@@ -13,8 +13,8 @@
 #include "sort/order_private.h"
 #include "sort/sort_team.h"
 #include "sort/team_private.h"
-#include "worker_usage.h"
-#include "worker_wait.h"
+#include "team/worker_usage.h"
+#include "team/worker_wait.h"
 
 /* The wait event of this file, which is registered when it is first used. */
 static uint32 wait_event = 0;

@@ -10,7 +10,7 @@
 
 #include "pg_compat.h"
 #include "table/table_pages.h"
-#include "worker_wait.h"
+#include "team/worker_wait.h"
 
 /* ---------- new pages ---------- */
 

@@ -10,7 +10,7 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
-#include "worker_wait.h"
+#include "team/worker_wait.h"
 
 /* How often a process that waits looks into the queues of its workers. */
 #define LOOK_MS		1000

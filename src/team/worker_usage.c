@@ -9,9 +9,9 @@
 #include "tcop/tcopprot.h"
 #include "utils/backend_status.h"
 
-#include "shared_chunk.h"
-#include "worker_usage.h"
-#include "worker_wait.h"
+#include "team/shared_chunk.h"
+#include "team/worker_usage.h"
+#include "team/worker_wait.h"
 
 /* Keys of the chunks of shared memory. */
 #define KEY_STATEMENT		UINT64CONST(0x4753000000000f01)

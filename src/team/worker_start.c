@@ -12,8 +12,8 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
-#include "worker_start.h"
-#include "worker_usage.h"
+#include "team/worker_start.h"
+#include "team/worker_usage.h"
 
 int
 gpusort_processors(void)

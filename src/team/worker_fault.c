@@ -12,7 +12,7 @@
 #include "storage/latch.h"
 #include "utils/wait_event.h"
 
-#include "worker_fault.h"
+#include "team/worker_fault.h"
 
 /* How long a part takes at least if a fault makes it slow. */
 #define SLOW_PART_MS		100
