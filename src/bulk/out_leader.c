@@ -59,7 +59,7 @@ typedef struct OutLeader
 	GpuSortOutStream *stream;
 	const GpuSortOutColumn *columns;
 	GpuSortOutTask *task;
-	GpuSortOutSource source;
+	GpuSortSliceReader source;
 
 	ParallelContext *context;
 	shm_mq_handle **queues;
@@ -81,7 +81,7 @@ static uint32 wait_event = 0;
 static void
 read_to_end(OutLeader *leader)
 {
-	while (gpusort_out_next_row(&leader->source))
+	while (gpusort_sort_slices_next_row(&leader->source))
 	{
 		CHECK_FOR_INTERRUPTS();
 		gpusort_out_stream_row(leader->stream, leader->source.slot);
@@ -93,14 +93,14 @@ read_to_end(OutLeader *leader)
 static void
 read_in_advance(OutLeader *leader)
 {
-	gpusort_out_begin_slice(&leader->source, leader->own);
+	gpusort_sort_slices_begin(&leader->source, leader->own);
 	leader->own_is_begun = true;
 	leader->own_is_whole = false;
 	gpusort_worker_fault("reading rows in advance");
 	while (leader->stream->buffer.len < OWN_BYTES)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!gpusort_out_next_row(&leader->source))
+		if (!gpusort_sort_slices_next_row(&leader->source))
 		{
 			leader->own_is_whole = true;
 			return;
@@ -114,7 +114,7 @@ static void
 write_own(OutLeader *leader)
 {
 	if (!leader->own_is_begun)
-		gpusort_out_begin_slice(&leader->source, leader->own);
+		gpusort_sort_slices_begin(&leader->source, leader->own);
 	if (leader->own_is_begun && leader->own_is_whole)
 		gpusort_out_flush_stream(leader->stream);
 	else
@@ -130,8 +130,8 @@ write_rest(OutLeader *leader, uint64 slice, uint64 skip)
 	/* the leader's own slice is read once more when it is due */
 	gpusort_out_drop_rows(leader->stream);
 	leader->own_is_begun = false;
-	gpusort_out_begin_slice(&leader->source, slice);
-	while (skip-- > 0 && gpusort_out_next_row(&leader->source))
+	gpusort_sort_slices_begin(&leader->source, slice);
+	while (skip-- > 0 && gpusort_sort_slices_next_row(&leader->source))
 		;
 	read_to_end(leader);
 }
@@ -298,7 +298,7 @@ write_slices(OutLeader *leader, uint64 from, uint64 to)
 /* ---------- the workers ---------- */
 
 static void
-fill_task(GpuSortOutTask *task, const GpuSortOutStream *stream, const GpuSortOutSlices *slices)
+fill_task(GpuSortOutTask *task, const GpuSortOutStream *stream, const GpuSortSlices *slices)
 {
 	task->slices = *slices;
 	task->format = stream->format;
@@ -312,7 +312,7 @@ fill_task(GpuSortOutTask *task, const GpuSortOutStream *stream, const GpuSortOut
  * processes.
  */
 static bool
-make_shared_memory(OutLeader *leader, const GpuSortOutSlices *slices,
+make_shared_memory(OutLeader *leader, const GpuSortSlices *slices,
 				   const GpuSortReturned *returned)
 {
 	ParallelContext *context = leader->context;
@@ -377,7 +377,7 @@ end_workers(OutLeader *leader)
  * could be started.
  */
 static bool
-write_with_workers(OutLeader *leader, const GpuSortOutSlices *slices, int nworkers,
+write_with_workers(OutLeader *leader, const GpuSortSlices *slices, int nworkers,
 				   const GpuSortReturned *returned, Relation table)
 {
 	GpuSortView view;
@@ -392,18 +392,18 @@ write_with_workers(OutLeader *leader, const GpuSortOutSlices *slices, int nworke
 		if (returned != NULL)
 		{
 			gpusort_view(returned->sort, &view);
-			gpusort_out_open_view(&leader->source, slices, &view, returned->desc);
+			gpusort_sort_slices_open_view(&leader->source, slices, &view, returned->desc);
 		}
 		else
-			gpusort_out_open_table(&leader->source, slices, table);
-		write_slices(leader, 0, gpusort_out_slice_count(slices));
-		gpusort_out_close_source(&leader->source);
+			gpusort_sort_slices_open_table(&leader->source, slices, table);
+		write_slices(leader, 0, gpusort_sort_slice_count(slices));
+		gpusort_sort_slices_close(&leader->source);
 		end_workers(leader);
 		ereport(DEBUG1,
 				(errmsg_internal("gpusort wrote rows with %d parallel workers, %llu of %llu slices by them",
 								 leader->context->nworkers_launched,
 								 (unsigned long long) leader->slices,
-								 (unsigned long long) gpusort_out_slice_count(slices))));
+								 (unsigned long long) gpusort_sort_slice_count(slices))));
 	}
 	DestroyParallelContext(leader->context);
 	ExitParallelMode();
@@ -435,14 +435,14 @@ gpusort_out_write_table(GpuSortOutStream *stream, const GpuSortOutColumn *column
 						Relation table)
 {
 	BlockNumber blocks = RelationGetNumberOfBlocks(table);
-	GpuSortOutSlices slices = {
+	GpuSortSlices slices = {
 		.table = RelationGetRelid(table), .to = blocks, .step = slice_bytes() / BLCKSZ
 	};
 	OutLeader	leader = {.stream = stream, .columns = columns};
 	int			nworkers = choose_workers(stream, columns, (double) blocks * BLCKSZ);
 
 	nworkers = Min(nworkers, RelationGetParallelWorkers(table, nworkers));
-	return nworkers > 0 && gpusort_out_can_slice(table) &&
+	return nworkers > 0 && gpusort_sort_can_slice(table) &&
 		write_with_workers(&leader, &slices, nworkers, NULL, table);
 }
 
@@ -469,7 +469,7 @@ gpusort_out_write_query(GpuSortOutStream *stream, const GpuSortOutColumn *column
 						QueryDesc *query)
 {
 	GpuSortReturned returned;
-	GpuSortOutSlices slices;
+	GpuSortSlices slices;
 	OutLeader	leader = {.stream = stream, .columns = columns};
 	Size		row_bytes;
 	int			nworkers;
@@ -477,7 +477,7 @@ gpusort_out_write_query(GpuSortOutStream *stream, const GpuSortOutColumn *column
 	if (max_parallel_workers_per_gather == 0 || !is_sorted(query, &returned))
 		return false;
 	row_bytes = Max(gpusort_row_bytes(returned.sort), 1);
-	slices = (GpuSortOutSlices) {
+	slices = (GpuSortSlices) {
 		.from = returned.from, .to = returned.to, .step = Max(slice_bytes() / row_bytes, 1)
 	};
 	nworkers = choose_workers(stream, columns, (double) row_bytes * (returned.to - returned.from));

@@ -13,7 +13,7 @@
 #include "port/atomics.h"
 
 #include "bulk/out_row_private.h"
-#include "bulk/out_source.h"
+#include "sort/sort_slices.h"
 
 /* ---------- the target: a file, a program or the client ---------- */
 
@@ -152,7 +152,7 @@ extern bool gpusort_out_is_parallel_safe(const GpuSortOutFormat *format,
 
 typedef struct GpuSortOutTask
 {
-	GpuSortOutSlices slices;
+	GpuSortSlices slices;
 	GpuSortOutFormat format;
 	pg_atomic_uint64 next_slice;	/* first slice that no process has taken */
 	/* not 0 when all rows are written, and workers that have failed may raise their errors */
@@ -173,7 +173,7 @@ static inline bool
 gpusort_out_take_slice(GpuSortOutTask *task, uint64 *slice)
 {
 	*slice = pg_atomic_fetch_add_u64(&task->next_slice, 1);
-	return *slice < gpusort_out_slice_count(&task->slices);
+	return *slice < gpusort_sort_slice_count(&task->slices);
 }
 
 #endif							/* GPUSORT_OUT_STREAM_PRIVATE_H */

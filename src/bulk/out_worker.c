@@ -41,7 +41,7 @@
 typedef struct OutWorker
 {
 	GpuSortOutTask *task;
-	GpuSortOutSource source;
+	GpuSortSliceReader source;
 	GpuSortOutRows *rows;
 	int			nvarlenas;		/* number of columns whose values may be out of line */
 	int		   *varlenas;
@@ -135,9 +135,9 @@ static bool
 write_slice(OutWorker *worker, uint64 slice)
 {
 	worker->piece = (GpuSortOutPiece) {.slice = slice};
-	gpusort_out_begin_slice(&worker->source, slice);
+	gpusort_sort_slices_begin(&worker->source, slice);
 	gpusort_worker_fault("a slice of rows");
-	while (gpusort_out_next_row(&worker->source))
+	while (gpusort_sort_slices_next_row(&worker->source))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!write_row(worker))
@@ -214,9 +214,9 @@ write_table(OutWorker *worker)
 {
 	Relation	table = table_open(worker->task->slices.table, AccessShareLock);
 
-	gpusort_out_open_table(&worker->source, &worker->task->slices, table);
+	gpusort_sort_slices_open_table(&worker->source, &worker->task->slices, table);
 	write_all(worker);
-	gpusort_out_close_source(&worker->source);
+	gpusort_sort_slices_close(&worker->source);
 	table_close(table, NoLock);
 }
 
@@ -243,9 +243,9 @@ write_view(OutWorker *worker, shm_toc *toc)
 	if (!gpusort_attach_view(shm_toc_lookup(toc, GPUSORT_OUT_KEY_VIEW, false), &view, &mapping))
 		return;
 	find_varlenas(worker, shm_toc_lookup(toc, GPUSORT_OUT_KEY_COLUMNS, false), desc);
-	gpusort_out_open_view(&worker->source, &worker->task->slices, &view, desc);
+	gpusort_sort_slices_open_view(&worker->source, &worker->task->slices, &view, desc);
 	write_all(worker);
-	gpusort_out_close_source(&worker->source);
+	gpusort_sort_slices_close(&worker->source);
 	gpusort_detach_view(&mapping);
 }
 

@@ -8,8 +8,8 @@
 #include "executor/execdesc.h"
 #include "nodes/execnodes.h"
 
-#include "exec/exec_cursor.h"
 #include "pg_compat/explain.h"
+#include "sort/sort_cursor.h"
 #include "sort/sort_view.h"
 
 /* ---------- methods: how the server gets from a plan node of ours to its execution ---------- */

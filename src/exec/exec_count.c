@@ -14,11 +14,11 @@
 #include "port/pg_bitutils.h"
 
 #include "exec/exec.h"
-#include "exec/exec_cursor.h"
 #include "exec/exec_private.h"
 #include "exec/groups_private.h"
 #include "pg_compat/executor.h"
 #include "plan/plan_node.h"
+#include "sort/sort_cursor.h"
 
 /* How many words of the bitmap are counted between two checks for interrupts. */
 #define WORDS_AT_A_TIME 65536

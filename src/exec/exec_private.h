@@ -11,8 +11,8 @@
 #include "storage/condition_variable.h"
 #include "storage/spin.h"
 
-#include "exec/exec_cursor.h"
 #include "sort/sort.h"
+#include "sort/sort_cursor.h"
 
 /* ---------- states: one function for each kind of node, which makes its state ---------- */
 

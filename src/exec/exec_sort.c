@@ -3,7 +3,7 @@
  *		Executing a GpuSort node.
  *
  * The first fetch reads all of the child's rows into a GpuSort and sorts them; further fetches
- * return the sorted rows (exec_cursor.h).
+ * return the sorted rows (sort_cursor.h).
  *
  * A late node sorts short rows, which stand for rows of a table.  The table's rows are fetched when
  * they are returned (exec_late.c).

@@ -13,11 +13,11 @@
 #include "port/pg_bitutils.h"
 
 #include "exec/exec.h"
-#include "exec/exec_cursor.h"
 #include "exec/exec_private.h"
 #include "exec/groups_private.h"
 #include "pg_compat/executor.h"
 #include "plan/plan_node.h"
+#include "sort/sort_cursor.h"
 
 /* Some rows that are to be returned: their row ids, and later pointers to them. */
 typedef struct UniqueBlock

@@ -9,8 +9,8 @@
 #include "nodes/plannodes.h"
 #include "utils/tuplestore.h"
 
-#include "exec/exec_cursor.h"
 #include "pg_compat/explain.h"
+#include "sort/sort_cursor.h"
 #include "sort/sort_view.h"
 
 /* ---------- group values: groups of sorted rows, and their values by number ---------- */

@@ -16,9 +16,9 @@
 #include "storage/sharedfileset.h"
 #include "utils/sharedtuplestore.h"
 
-#include "exec/exec_cursor.h"
 #include "exec/explain_private.h"
 #include "sort/sort.h"
+#include "sort/sort_cursor.h"
 #include "sort/sort_parts.h"
 #include "sort/sort_team.h"
 #include "sort/sort_view.h"

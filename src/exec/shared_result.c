@@ -29,10 +29,10 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "exec/exec_cursor.h"
 #include "exec/shared_private.h"
 #include "pg_compat/executor.h"
 #include "settings.h"
+#include "sort/sort_cursor.h"
 #include "sort/sort_parts.h"
 
 /* ---------- the result in a temporary file ---------- */

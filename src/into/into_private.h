@@ -10,8 +10,8 @@
 #include "nodes/execnodes.h"
 #include "utils/rel.h"
 
-#include "bulk/out_source.h"
 #include "exec/exec.h"
+#include "sort/sort_slices.h"
 #include "table/table.h"
 #include "table/table_pages.h"
 
@@ -138,7 +138,7 @@ typedef struct GpuSortIntoTask
 	GpuSortIntoHeader header;
 	bool		in_use;			/* as in the GpuSortIntoTarget */
 	bool		checked;
-	GpuSortOutSlices slices;
+	GpuSortSlices slices;
 	bool		stored;			/* the result's tuples have just the columns that it returns */
 	GpuSortSharedFile file;
 	GpuSortTurns turns;
@@ -158,14 +158,14 @@ typedef struct GpuSortIntoSlices
 	bool		is_leader;
 	bool		shared;			/* several participants put rows into the table */
 	GpuSortStorage *storage;	/* of a new table, else NULL */
-	GpuSortOutSource source;
+	GpuSortSliceReader source;
 	GpuSortIntoFiller own;
 	GpuSortIntoFiller left;		/* in the leader, for a slice that was left to it */
 	uint64		rows;			/* how many this participant has put */
 } GpuSortIntoSlices;
 
 extern void gpusort_into_init_task(GpuSortIntoTask *task, const GpuSortIntoTarget *target,
-								   const GpuSortOutSlices *slices, bool stored);
+								   const GpuSortSlices *slices, bool stored);
 
 /*
  * Begins to put rows, allocated in the current context.  View and table must stay open, and so must

@@ -20,7 +20,7 @@
 
 void
 gpusort_into_init_task(GpuSortIntoTask *task, const GpuSortIntoTarget *target,
-					   const GpuSortOutSlices *slices, bool stored)
+					   const GpuSortSlices *slices, bool stored)
 {
 	memset(task, 0, sizeof(*task));
 	task->table = RelationGetRelid(target->table);
@@ -49,7 +49,7 @@ gpusort_into_begin_slices(GpuSortIntoSlices *slices, GpuSortIntoTask *task,
 	slices->task = task;
 	slices->is_leader = !IsParallelWorker();
 	slices->storage = storage;
-	gpusort_out_open_view(&slices->source, &task->slices, view, desc);
+	gpusort_sort_slices_open_view(&slices->source, &task->slices, view, desc);
 	begin_filler(slices, &slices->own, target, desc);
 	if (slices->is_leader)
 		begin_filler(slices, &slices->left, target, desc);
@@ -87,8 +87,8 @@ fill_pages(GpuSortIntoSlices *slices, GpuSortIntoFiller *filler, uint64 slice)
 	GpuSortIntoPages *pages = &filler->pages;
 	uint64		rows = 0;
 
-	gpusort_out_begin_slice(&slices->source, slice);
-	while (gpusort_out_next_row(&slices->source))
+	gpusort_sort_slices_begin(&slices->source, slice);
+	while (gpusort_sort_slices_next_row(&slices->source))
 	{
 		MinimalTuple tuple = gpusort_into_tuple(&filler->rows, slices->source.slot);
 
@@ -151,7 +151,7 @@ await_failure(GpuSortIntoSlices *slices, uint64 slice)
 	if (slices->is_leader)
 		return;
 	gpusort_turns_leave(&slices->task->turns, slice);
-	await_turn(slices, gpusort_out_slice_count(&slices->task->slices));
+	await_turn(slices, gpusort_sort_slice_count(&slices->task->slices));
 }
 
 /* Does the same as fill_pages(), if a row may raise an error. */
@@ -200,7 +200,7 @@ void
 gpusort_into_put_slices(GpuSortIntoSlices *slices)
 {
 	GpuSortIntoTask *task = slices->task;
-	uint64		count = gpusort_out_slice_count(&task->slices);
+	uint64		count = gpusort_sort_slice_count(&task->slices);
 	uint64		slice;
 
 	while ((slice = gpusort_turns_take(&task->turns)) < count)
@@ -221,7 +221,7 @@ end_filler(GpuSortIntoFiller *filler)
 void
 gpusort_into_end_slices(GpuSortIntoSlices *slices)
 {
-	gpusort_out_close_source(&slices->source);
+	gpusort_sort_slices_close(&slices->source);
 	end_filler(&slices->own);
 	if (slices->is_leader)
 		end_filler(&slices->left);

@@ -48,7 +48,7 @@ typedef struct IntoLeader
 {
 	const GpuSortIntoTarget *target;
 	const GpuSortReturned *rows;
-	GpuSortOutSlices slices;
+	GpuSortSlices slices;
 	const char *columns;		/* the target's columns, as text */
 	GpuSortStorage *storage;	/* begun before anybody writes, to notice checkpoints */
 

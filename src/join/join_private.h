@@ -11,9 +11,9 @@
 #include "utils/sortsupport.h"
 
 #include "engine/gs_merged.h"
-#include "exec/exec_cursor.h"
 #include "join/join_cuts.h"
 #include "sort/sort.h"
+#include "sort/sort_cursor.h"
 #include "sort/sort_view.h"
 
 /* ---------- one side: the rows of a sort, by position or one after the other ---------- */

@@ -57,7 +57,7 @@ engine/host/gs_radix.c			SPARE_BITS				0|6
 engine/host/gs_radix.c			CHUNK_ITEMS				UINT64_C(3)|UINT64_C(100)
 engine/host/gs_refine.c			LOAD_ITEMS				4|32
 engine/host/gs_refine.c			QUEUE_PREFETCH			1|3
-exec/exec_cursor.h				GPUSORT_EMIT_BLOCK		2|8
+sort/sort_cursor.h				GPUSORT_EMIT_BLOCK		2|8
 exec/exec_late.c				TUPLES_AHEAD			1|4
 exec/exec_late.c				ROWS_AHEAD				16|32
 exec/exec_late.c				MAX_PAGES				2|10

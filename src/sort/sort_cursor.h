@@ -1,5 +1,5 @@
 /*
- * exec_cursor.h
+ * sort_cursor.h
  *		Returning the rows of a sort, in order, from a node's slot.
  *
  * Pointers to rows are fetched in blocks, and the rows of a block are prefetched, all at once,
@@ -14,8 +14,8 @@
  * reads all rows, or those between two positions.  A sort that was handed over is read through its
  * tuplesort.
  */
-#ifndef GPUSORT_EXEC_CURSOR_H
-#define GPUSORT_EXEC_CURSOR_H
+#ifndef GPUSORT_SORT_CURSOR_H
+#define GPUSORT_SORT_CURSOR_H
 
 #include "access/htup_details.h"
 #include "executor/tuptable.h"
@@ -304,4 +304,4 @@ gpusort_cursor_restore(GpuSortCursor *cursor)
 	cursor->at_end = cursor->mark_at_end;
 }
 
-#endif							/* GPUSORT_EXEC_CURSOR_H */
+#endif							/* GPUSORT_SORT_CURSOR_H */
