@@ -19,6 +19,7 @@
 #include "cluster/cluster_write_private.h"
 #include "elapsed.h"
 #include "sort/sort.h"
+#include "sort/sort_result.h"
 #include "sort/sort_view.h"
 
 GpuSortClusterCounters gpusort_cluster_counters;
@@ -104,20 +105,12 @@ read_table(Conduct *conduct, const GpuSortSpec *spec)
 static void
 put_all(GpuSortClusterTarget *target, GpuSort *sort)
 {
-	uint64		from;
 	uint64		to;
 	GpuSortView view;
 
-	if (gpusort_is_in_memory(sort))
-	{
-		gpusort_view(sort, &view);
-		(void) gpusort_cluster_target_put(target, &view, 0, view.nrows);
-		return;
-	}
 	for (uint64 position = 0; position < gpusort_rows(sort); position = to)
 	{
-		gpusort_fetch_window(sort, position, &from, &to);
-		gpusort_view(sort, &view);
+		to = gpusort_result_window(sort, position, &view);
 		(void) gpusort_cluster_target_put(target, &view, 0, view.nrows);
 	}
 }

@@ -9,8 +9,7 @@
 #include "nodes/execnodes.h"
 
 #include "pg_compat/explain.h"
-#include "sort/sort_cursor.h"
-#include "sort/sort_view.h"
+#include "sort/sort_result.h"
 
 /* ---------- methods: how the server gets from a plan node of ours to its execution ---------- */
 
@@ -71,19 +70,6 @@ extern uint64 gpusort_nodes_begun;
 extern bool gpusort_is_sort(const PlanState *node);
 
 /*
- * Fills in a view of the rows of a GpuSort in order, valid until the node is rescanned.  Sorts now
- * if need be.  Returns false if the rows have to be read through the node.
- */
-extern bool gpusort_sorted_view(PlanState *node, GpuSortView *view);
-
-/*
- * For a node above that reads the rows of a GpuSort by position, whether they are in memory or not:
- * opens a cursor of the caller's own, valid until the node is rescanned.  Sorts now if need be.
- * Returns false if the rows have to be read through the node.
- */
-extern bool gpusort_sorted_cursor(PlanState *node, GpuSortCursor *cursor);
-
-/*
  * If the node is a GpuSort, tells it before it begins to sort that a node above will ask for a view
  * of its rows, which must be stored then, not made of their keys.
  */
@@ -122,22 +108,15 @@ extern void gpusort_exec_sort_merged(PlanState *const nodes[2]);
  */
 extern void gpusort_give_way(PlanState *node);
 
-/* ---------- GpuSort Shared ---------- */
+/* ---------- the result of a GpuSort or a GpuSort Shared ---------- */
 
 /*
- * Fills in a view of all rows in order, valid until the node is rescanned.  Returns false if the
- * rows have to be read through the node.  Where there is no parallel query, the node sorts first.
+ * Returns the result of a GpuSort or a GpuSort Shared, for a node above that reads rows by
+ * position; valid until the node is rescanned.  Sorts now if need be.  is_viewed: the node above
+ * will ask for a view, so rows must be stored, not made of their keys.  Returns NULL if the rows
+ * have to be read through the node.
  */
-extern bool gpusort_shared_view(PlanState *node, GpuSortView *view);
-
-/*
- * For a node above that reads this participant's slices by position.  gpusort_shared_slices() sorts
- * first, and returns false if the slices have to be read through the node.
- * gpusort_shared_next_slice() takes the next slice, positions *from .. *end - 1 of the view, and
- * returns false if there is none left for this participant.
- */
-extern bool gpusort_shared_slices(PlanState *node, GpuSortView *view);
-extern bool gpusort_shared_next_slice(PlanState *node, uint64 *from, uint64 *end);
+extern GpuSortResult *gpusort_exec_result(PlanState *node, bool is_viewed);
 
 /* ---------- several shared sorts ---------- */
 

@@ -13,6 +13,7 @@
 
 #include "sort/sort.h"
 #include "sort/sort_cursor.h"
+#include "sort/sort_result.h"
 
 /* ---------- states: one function for each kind of node, which makes its state ---------- */
 
@@ -35,6 +36,11 @@ extern void gpusort_tell_limit(PlanState *node, LimitState *limit);
  * descriptor, which has only the first of their columns.  Returns whether it does.
  */
 extern bool gpusort_return_clean_rows(PlanState *node, TupleDesc desc);
+
+/* ---------- GpuSort Shared ---------- */
+
+/* Returns the node's result, for gpusort_exec_result().  Sorts now if need be. */
+extern GpuSortResult *gpusort_shared_result(PlanState *node);
 
 /* ---------- GpuSort Collect: what the GpuSort node above asks of it ---------- */
 

@@ -57,30 +57,14 @@ gpusort_create_shared_state(CustomScan *scan)
 
 /* ---------- the result, for a node above ---------- */
 
-bool
-gpusort_shared_view(PlanState *ps, GpuSortView *view)
+GpuSortResult *
+gpusort_shared_result(PlanState *ps)
 {
 	GpuSortSharedState *node = (GpuSortSharedState *) ps;
 
 	if (!node->ready)
 		gpusort_shared_make_result(ps);
-	return gpusort_exec_view_result(&node->result, view);
-}
-
-bool
-gpusort_shared_slices(PlanState *ps, GpuSortView *view)
-{
-	GpuSortSharedState *node = (GpuSortSharedState *) ps;
-
-	if (!node->ready)
-		gpusort_shared_make_result(ps);
-	return gpusort_exec_view_slices(&node->result, view);
-}
-
-bool
-gpusort_shared_next_slice(PlanState *ps, uint64 *from, uint64 *end)
-{
-	return gpusort_take_slice(&((GpuSortSharedState *) ps)->result, from, end);
+	return &node->result;
 }
 
 /* ---------- the node ---------- */
@@ -96,7 +80,7 @@ exec_proc_node(PlanState *ps)
 
 	if (unlikely(!node->ready))
 		gpusort_shared_make_result(ps);
-	return likely(gpusort_fetch_result(&node->result, forward, slot)) ? slot : ExecClearTuple(slot);
+	return likely(gpusort_result_fetch(&node->result, forward, slot)) ? slot : ExecClearTuple(slot);
 }
 
 static TupleTableSlot *
@@ -139,7 +123,7 @@ static bool
 can_rewind(const GpuSortSharedState *node)
 {
 	return outerPlanState(node)->chgParam == NULL &&
-		gpusort_can_rewind_result(&node->result, node->random_access);
+		gpusort_result_can_rewind(&node->result, node->random_access);
 }
 
 static void
@@ -151,7 +135,7 @@ rescan_node(CustomScanState *css)
 	if (node->ready && can_rewind(node))
 	{
 		ExecClearTuple(css->ss.ss_ScanTupleSlot);
-		gpusort_rewind_result(&node->result);
+		gpusort_result_rewind(&node->result);
 		return;
 	}
 	if (node->ready && node->shared != NULL)
@@ -169,7 +153,7 @@ mark_position(CustomScanState *css)
 	GpuSortSharedState *node = (GpuSortSharedState *) css;
 
 	if (node->ready)
-		gpusort_mark_result(&node->result);
+		gpusort_result_mark(&node->result);
 }
 
 static void
@@ -178,7 +162,7 @@ restore_position(CustomScanState *css)
 	GpuSortSharedState *node = (GpuSortSharedState *) css;
 
 	if (node->ready)
-		gpusort_restore_result(&node->result);
+		gpusort_result_restore(&node->result);
 }
 
 /*

@@ -3,7 +3,7 @@
  *		Executing a GpuSort node.
  *
  * The first fetch reads all of the child's rows into a GpuSort and sorts them; further fetches
- * return the sorted rows (sort_cursor.h).
+ * return the sorted rows (sort_result.h).
  *
  * A late node sorts short rows, which stand for rows of a table.  The table's rows are fetched when
  * they are returned (exec_late.c).
@@ -58,7 +58,7 @@ typedef struct GpuSortScanState
 	instr_time	collect_time;	/* the child's time included */
 
 	/* returning its rows */
-	GpuSortCursor cursor;		/* valid if sorted is true */
+	GpuSortResult result;		/* valid if sorted is true */
 	TupleDesc	rows_desc;		/* of the rows that are sorted */
 	GpuSortSpec rows_spec;		/* how they are sorted: as in spec, perhaps by other columns */
 	TupleTableSlot *clean_slot; /* shows only the columns that are wanted, or NULL: all are */
@@ -141,7 +141,7 @@ gpusort_give_way(PlanState *ps)
 		ExecMaterializeSlot(node->css.ss.ss_ScanTupleSlot);
 	if (node->clean_slot != NULL && !TTS_EMPTY(node->clean_slot))
 		ExecMaterializeSlot(node->clean_slot);
-	gpusort_cursor_close_window(&node->cursor);
+	gpusort_cursor_close_window(&node->result.cursor);
 	gpusort_move_out(node->sort);
 }
 
@@ -176,15 +176,15 @@ gpusort_returned_rows(PlanState *ps, GpuSortReturned *returned)
 	uint64		wanted;
 
 	if (!gpusort_is_sort(ps) || !node->sorted ||
-		node->late != NULL || node->cursor.tuplesort != NULL || node->cursor.next == 0 ||
-		!gpusort_is_in_memory(node->sort) || gpusort_get_stats(node->sort)->of_keys)
+		node->late != NULL || node->result.cursor.tuplesort != NULL ||
+		node->result.cursor.next == 0 || !gpusort_is_in_memory(node->sort) || gpusort_get_stats(node->sort)->of_keys)
 		return false;
 	wanted = rows_wanted(node);
 	returned->sort = node->sort;
 	returned->desc = (node->clean_slot != NULL ? node->clean_slot
 					  : node->css.ss.ss_ScanTupleSlot)->tts_tupleDescriptor;
 	returned->all_columns = returned->desc->natts == node->rows_desc->natts;
-	returned->from = node->cursor.next - 1;
+	returned->from = node->result.cursor.next - 1;
 	returned->to = wanted == 0 ? gpusort_rows(node->sort)
 		: Min(wanted, gpusort_rows(node->sort));
 	return true;
@@ -223,7 +223,7 @@ end_workers(GpuSortScanState *node)
 		return;
 	/* a slot may refer to a row that a worker has loaded */
 	clear_slots(node);
-	gpusort_cursor_close_window(&node->cursor);
+	gpusort_cursor_close_window(&node->result.cursor);
 	gpusort_end_portion_workers(node->workers);
 	node->workers = NULL;
 }
@@ -291,7 +291,7 @@ begin_output(GpuSortScanState *node)
 	gpusort_note_sort(node->sort, node->collect_time, (instr_time) {0});
 	begin_workers(node);
 	node->sorted = true;
-	gpusort_cursor_open_sort(&node->cursor, node->sort);
+	gpusort_result_open(&node->result, node->sort);
 }
 
 /* Sorts the child's rows, which have been collected. */
@@ -347,32 +347,17 @@ gpusort_exec_sort_merged(PlanState *const nodes[2])
 	begin_output(second);
 }
 
-bool
-gpusort_sorted_view(PlanState *ps, GpuSortView *view)
+GpuSortResult *
+gpusort_exec_result(PlanState *ps, bool is_viewed)
 {
 	GpuSortScanState *node = (GpuSortScanState *) ps;
 
-	node->is_viewed = true;
+	if (!gpusort_is_sort(ps))
+		return gpusort_shared_result(ps);
+	node->is_viewed |= is_viewed;
 	if (!node->sorted)
 		sort_any_input(node);
-	if (node->late != NULL || node->cursor.tuplesort != NULL ||
-		!gpusort_is_in_memory(node->sort))
-		return false;
-	gpusort_view(node->sort, view);
-	return true;
-}
-
-bool
-gpusort_sorted_cursor(PlanState *ps, GpuSortCursor *cursor)
-{
-	GpuSortScanState *node = (GpuSortScanState *) ps;
-
-	if (!node->sorted)
-		sort_any_input(node);
-	if (node->late != NULL || node->cursor.tuplesort != NULL)
-		return false;
-	gpusort_cursor_open_sort(cursor, node->sort);
-	return true;
+	return node->late == NULL ? &node->result : NULL;
 }
 
 static TupleTableSlot *
@@ -386,7 +371,7 @@ exec_proc_node(PlanState *ps)
 
 	if (unlikely(!node->sorted) && !sort_input(node))
 		return ExecClearTuple(slot);
-	return likely(gpusort_cursor_fetch(&node->cursor, forward, slot)) ? slot
+	return likely(gpusort_result_fetch(&node->result, forward, slot)) ? slot
 		: ExecClearTuple(slot);
 }
 
@@ -402,16 +387,16 @@ exec_clean_proc_node(PlanState *ps)
 
 	if (unlikely(!node->sorted) && !sort_input(node))
 		return ExecClearTuple(slot);
-	if (unlikely(node->cursor.tuplesort != NULL))
+	if (unlikely(node->result.cursor.tuplesort != NULL))
 	{
 		TupleTableSlot *row = node->css.ss.ss_ScanTupleSlot;
 
-		if (!gpusort_cursor_fetch(&node->cursor, forward, row))
+		if (!gpusort_result_fetch(&node->result, forward, row))
 			return ExecClearTuple(slot);
 		gpusort_store_tuple(slot, ((MinimalTupleTableSlot *) row)->mintuple);
 		return slot;
 	}
-	return likely(gpusort_cursor_fetch(&node->cursor, forward, slot)) ? slot
+	return likely(gpusort_result_fetch(&node->result, forward, slot)) ? slot
 		: ExecClearTuple(slot);
 }
 
@@ -425,7 +410,7 @@ exec_late_proc_node(PlanState *ps)
 
 	if (unlikely(!node->sorted) && !sort_input(node))
 		return NULL;
-	return gpusort_fetch_late(node->late, &node->cursor,
+	return gpusort_fetch_late(node->late, &node->result.cursor,
 							  ScanDirectionIsForward(ps->state->es_direction));
 }
 
@@ -528,9 +513,9 @@ rescan_node(CustomScanState *css)
 	clear_slots(node);
 
 	if (child->chgParam == NULL && has_rows_wanted(node) && !gpusort_is_merged(node->sort) &&
-		(gpusort_tuplesort(node->sort) == NULL || node->random_access))
+		gpusort_result_can_rewind(&node->result, node->random_access))
 	{
-		gpusort_cursor_rewind(&node->cursor);
+		gpusort_result_rewind(&node->result);
 		return;
 	}
 
@@ -547,7 +532,7 @@ mark_position(CustomScanState *css)
 	GpuSortScanState *node = (GpuSortScanState *) css;
 
 	if (node->sorted)
-		gpusort_cursor_mark(&node->cursor);
+		gpusort_result_mark(&node->result);
 }
 
 static void
@@ -556,7 +541,7 @@ restore_position(CustomScanState *css)
 	GpuSortScanState *node = (GpuSortScanState *) css;
 
 	if (node->sorted)
-		gpusort_cursor_restore(&node->cursor);
+		gpusort_result_restore(&node->result);
 }
 
 /* Explains that the last columns are left out of the rows returned. */

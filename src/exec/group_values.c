@@ -24,7 +24,6 @@ gpusort_begin_group_values(GpuSortGroupValues *values, CustomScanState *css)
 	Oid			equal;
 
 	values->child = outerPlanState(css);
-	values->is_shared = gpusort_is_node(values->child->plan, GPUSORT_SHARED_NODE);
 	values->econtext = css->ss.ps.ps_ExprContext;
 	desc = ExecGetResultType(values->child);
 	gpusort_read_unique_key((const CustomScan *) css->ss.ps.plan, &key);
@@ -49,48 +48,19 @@ static void
 open_values(GpuSortGroupValues *values)
 {
 	gpusort_start_in_child(values->child);
-	values->is_equal_known = false;
-	if (values->is_shared)
-	{
-		values->by_position = gpusort_shared_slices(values->child, &values->view);
-		if (values->by_position)
-		{
-			gpusort_cursor_open_view(&values->cursor, &values->view);
-			gpusort_cursor_limit(&values->cursor, 0, values->view.nrows);
-		}
-		values->is_equal_known = values->by_position;
-	}
-	else
-	{
-		values->by_position = gpusort_sorted_cursor(values->child, &values->cursor);
-		if (values->by_position && gpusort_tells_equal((const CustomScan *) values->child->plan))
-			values->is_equal_known = gpusort_sorted_view(values->child, &values->view);
-	}
-	values->is_equal_known = values->is_equal_known && values->view.nrows > 0 &&
-		values->view.equal != NULL;
+	values->result = gpusort_exec_result(values->child, false);
+	values->by_position = values->result != NULL &&
+		gpusort_result_cursor(values->result, &values->cursor);
+	values->equal_rows = values->by_position ? gpusort_result_equal(values->result) : NULL;
 	gpusort_stop_in_child(values->child, 0);
 	values->next = values->end = 0;
-	values->all_taken = values->done = false;
+	values->done = false;
 	values->opened = true;
 	if (!values->by_position && values->store == NULL)
 		values->store = tuplestore_begin_heap(true, false, work_mem);
 }
 
 /* ---------- rows by position ---------- */
-
-static bool
-take_stretch(GpuSortGroupValues *values)
-{
-	if (values->is_shared)
-		return values->view.nrows > 0 &&
-			gpusort_shared_next_slice(values->child, &values->next, &values->end);
-	if (values->all_taken)
-		return false;
-	values->all_taken = true;
-	values->next = 0;
-	values->end = values->cursor.end;
-	return values->end > 0;
-}
 
 /*
  * Takes the next stretch of rows for this participant.  No group goes on in another stretch.
@@ -102,7 +72,7 @@ next_stretch(GpuSortGroupValues *values)
 	bool		found;
 
 	gpusort_start_in_child(values->child);
-	found = take_stretch(values);
+	found = gpusort_result_next_stretch(values->result, &values->next, &values->end);
 	gpusort_stop_in_child(values->child, found ? (double) (values->end - values->next) : 0);
 	return found;
 }
@@ -355,7 +325,7 @@ end_run(EqualRuns *runs, uint64 end)
 static void
 find_known_runs(const GpuSortGroupValues *values, EqualRuns *runs)
 {
-	const uint64 *equal = values->view.equal;
+	const uint64 *equal = values->equal_rows;
 	uint64		at = values->from + 1;
 	uint64		end = values->from + values->nvalues;
 
@@ -398,7 +368,7 @@ gpusort_most_frequent(GpuSortGroupValues *values)
 {
 	EqualRuns	runs = {0};
 
-	if (values->is_equal_known)
+	if (values->equal_rows != NULL)
 		find_known_runs(values, &runs);
 	else
 		compare_values(values, &runs);

@@ -10,8 +10,7 @@
 #include "utils/tuplestore.h"
 
 #include "pg_compat/explain.h"
-#include "sort/sort_cursor.h"
-#include "sort/sort_view.h"
+#include "sort/sort_result.h"
 
 /* ---------- group values: groups of sorted rows, and their values by number ---------- */
 
@@ -26,7 +25,6 @@
 typedef struct GpuSortGroupValues
 {
 	PlanState  *child;			/* a GpuSort, or a GpuSort Shared that is read in slices */
-	bool		is_shared;
 	ExprContext *econtext;		/* the node's, for `same` */
 	ExprState  *same;			/* whether two rows are of the same group; NULL: all are */
 	bool		without_rows;	/* if there are no rows, they are an (empty) group */
@@ -42,10 +40,9 @@ typedef struct GpuSortGroupValues
 	/* this execution */
 	bool		opened;
 	bool		by_position;	/* rows are read through the cursor, otherwise from the store */
-	bool		all_taken;		/* the rows of a GpuSort, which are one stretch, were taken */
+	GpuSortResult *result;
 	GpuSortCursor cursor;
-	GpuSortView view;			/* of the slices; or of a GpuSort's rows, to see which are equal */
-	bool		is_equal_known; /* `view` tells which rows are equal */
+	const uint64 *equal_rows;	/* rows that are equal to the row before; NULL: not known */
 	uint64		next;			/* positions next .. end - 1 of a stretch are in no group yet */
 	uint64		end;
 	Tuplestorestate *store;
@@ -98,14 +95,13 @@ extern void gpusort_rescan_group_values(GpuSortGroupValues *values);
 typedef struct GpuSortUniqueRows
 {
 	PlanState  *child;			/* a GpuSort, or a GpuSort Shared that is read in slices */
-	bool		is_shared;
 	ExprContext *econtext;		/* the node's, for `match` */
 	ExprState  *match;			/* whether two rows are equal, where they have to be compared */
 
 	/* this execution */
 	bool		opened;
+	GpuSortResult *result;		/* the child's */
 	bool		is_view;		/* rows are read through `view`, otherwise through the child */
-	bool		all_taken;		/* the rows of a GpuSort, which are one stretch, were taken */
 	GpuSortView view;
 } GpuSortUniqueRows;
 

@@ -92,7 +92,7 @@ void
 gpusort_shared_forget(GpuSortSharedState *node)
 {
 	ExecClearTuple(node->css.ss.ss_ScanTupleSlot);
-	gpusort_close_result(&node->result);
+	gpusort_result_close(&node->result);
 	if (node->result_context != NULL)
 		MemoryContextDelete(node->result_context);
 	node->result_context = NULL;
@@ -197,7 +197,8 @@ begin_execution(GpuSortSharedState *node)
 
 	gpusort_shared_forget(node);
 	BarrierInit(&shared->barrier, 0);
-	gpusort_init_shared_result(&shared->result);
+	gpusort_result_init(&shared->result);
+	memset(&shared->report, 0, sizeof(shared->report));
 	gpusort_team_init(team_of(shared), 0);
 	memset(shared->counts, 0, shared->participants * sizeof(GpuSortCollectCounts));
 	create_parts(node);
@@ -262,9 +263,9 @@ gpusort_detach_shared(CustomScanState *css)
 	GpuSortSharedState *node = (GpuSortSharedState *) css;
 	GpuSortShared *shared = node->shared;
 
-	if (shared != NULL && shared->result.report.performed)
+	if (shared != NULL && shared->report.performed)
 	{
-		node->report = shared->result.report;
+		node->report = shared->report;
 		gpusort_shared_keep_counts(node, shared->counts, shared->participants);
 	}
 	node->shared = NULL;

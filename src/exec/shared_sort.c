@@ -5,7 +5,7 @@
  * Every participant reads its child, a partial plan, into its part of one sort in the pool
  * (sort_parts.h).  Then the barrier elects one of them, which joins the parts, sorts them with the
  * help of the others (sort_team.h), and publishes the result, which all participants map and read
- * (shared_result.c).
+ * (sort_result.h).
  *
  * The participants meet at a barrier (GpuSortSharedPhase), which each attaches to when it first
  * reads the node:
@@ -123,12 +123,18 @@ static void
 publish(GpuSortSharedState *node, GpuSort *sort, instr_time collect_time)
 {
 	MemoryContext old = MemoryContextSwitchTo(gpusort_shared_context(node));
+	GpuSortReport *report = &node->shared->report;
+	bool		is_kept;
 
 	gpusort_note_sort(sort, collect_time, (instr_time) {0});
-	gpusort_publish_result(&node->result, sort, node->shared->participants, collect_time);
+	is_kept = gpusort_result_publish(&node->result, sort, node->shared->participants);
+	gpusort_make_report(sort, collect_time, report);
+	report->stats.portions = gpusort_portions_planned(sort);
+	if (!is_kept)
+		gpusort_end(sort);
 	gpusort_team_dismiss(node->team);
-	if (node->result.sort != NULL)
-		gpusort_use_team(node->result.sort, NULL, 0);
+	if (is_kept)
+		gpusort_use_team(sort, NULL, 0);
 	MemoryContextSwitchTo(old);
 }
 
@@ -195,7 +201,7 @@ sort_alone(GpuSortSharedState *node, instr_time start)
 	gpusort_shared_keep_counts(node, &(GpuSortCollectCounts) {.taken = input.taken,
 				.from_pages = input.from_pages,
 				.took_part = true}, 1);
-	gpusort_keep_result(&node->result, sort);
+	gpusort_result_open(&node->result, sort);
 }
 
 /* Sorts with the other participants of a parallel query, and finds the result. */
@@ -206,7 +212,7 @@ sort_together(GpuSortSharedState *node, instr_time start)
 
 	take_part(node, start);
 	old = MemoryContextSwitchTo(gpusort_shared_context(node));
-	gpusort_find_result(&node->result);
+	gpusort_result_find(&node->result);
 	MemoryContextSwitchTo(old);
 }
 
@@ -305,7 +311,7 @@ gpusort_shared_open(PlanState *ps)
 	GpuSortSharedState *node = (GpuSortSharedState *) ps;
 	MemoryContext old = MemoryContextSwitchTo(gpusort_shared_context(node));
 
-	gpusort_find_result(&node->result);
+	gpusort_result_find(&node->result);
 	MemoryContextSwitchTo(old);
 	node->child_read = true;
 	node->ready = true;

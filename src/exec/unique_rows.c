@@ -18,7 +18,6 @@ gpusort_begin_unique_rows(GpuSortUniqueRows *rows, CustomScanState *css)
 
 	gpusort_read_unique_key((const CustomScan *) css->ss.ps.plan, &key);
 	rows->child = outerPlanState(css);
-	rows->is_shared = gpusort_is_node(rows->child->plan, GPUSORT_SHARED_NODE);
 	rows->econtext = css->ss.ps.ps_ExprContext;
 	rows->match = execTuplesMatchPrepare(ExecGetResultType(rows->child), key.count, key.attnos,
 										 key.eqops, key.collations, &css->ss.ps);
@@ -30,26 +29,12 @@ gpusort_open_unique_rows(GpuSortUniqueRows *rows)
 	if (rows->opened)
 		return rows->is_view;
 	gpusort_start_in_child(rows->child);
-	rows->is_view = (rows->is_shared ? gpusort_shared_slices(rows->child, &rows->view)
-					 : gpusort_sorted_view(rows->child, &rows->view)) &&
+	rows->result = gpusort_exec_result(rows->child, true);
+	rows->is_view = rows->result != NULL && gpusort_result_view(rows->result, &rows->view) &&
 		(rows->view.equal != NULL || rows->view.nrows == 0);
 	gpusort_stop_in_child(rows->child, 0);
-	rows->all_taken = false;
 	rows->opened = true;
 	return rows->is_view;
-}
-
-static bool
-take_stretch(GpuSortUniqueRows *rows, uint64 *from, uint64 *end)
-{
-	if (rows->view.nrows == 0 || rows->all_taken)
-		return false;
-	if (rows->is_shared)
-		return gpusort_shared_next_slice(rows->child, from, end);
-	rows->all_taken = true;
-	*from = 0;
-	*end = rows->view.nrows;
-	return true;
 }
 
 bool
@@ -58,7 +43,7 @@ gpusort_next_unique_stretch(GpuSortUniqueRows *rows, uint64 *from, uint64 *end)
 	bool		found;
 
 	gpusort_start_in_child(rows->child);
-	found = take_stretch(rows, from, end);
+	found = gpusort_result_next_stretch(rows->result, from, end);
 	gpusort_stop_in_child(rows->child, found ? (double) (*end - *from) : 0);
 	return found;
 }

@@ -31,6 +31,7 @@
 #include "index/index_write_private.h"
 #include "settings.h"
 #include "sort/sort.h"
+#include "sort/sort_result.h"
 
 /* ---------- pauses: places where tests can make a build pause (gpusort.inject_fault) ---------- */
 
@@ -221,7 +222,6 @@ write_spilled_rows(Build *build)
 	const GpuSortIndexSlices *slices = NULL;
 	GpuSortIndexWriter *writer;
 	GpuSortUniqueCheck check;
-	uint64		from;
 	uint64		to;
 
 	if (build->leader != NULL)
@@ -236,8 +236,7 @@ write_spilled_rows(Build *build)
 	{
 		GpuSortView view;
 
-		gpusort_fetch_window(sort, position, &from, &to);
-		gpusort_view(sort, &view);
+		to = gpusort_result_window(sort, position, &view);
 		gpusort_index_unique_judge(&check, sort, &view, NULL);
 		gpusort_index_writer_put(writer, &view);
 	}

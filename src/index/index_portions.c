@@ -19,6 +19,7 @@
 #include "index/index_build_private.h"
 #include "index/index_write_private.h"
 #include "sort/sort.h"
+#include "sort/sort_result.h"
 #include "team/worker_fault.h"
 
 /* The state of a process that writes slices. */
@@ -113,15 +114,13 @@ next_tuple(GpuSort *sort, const GpuSortSlice *slice)
 static void
 write_slice(PortionWriter *writer, GpuSortSlice *slice)
 {
-	uint64		from;
 	uint64		to;
 
 	for (uint64 position = slice->from; position < slice->to; position = to)
 	{
 		GpuSortView view;
 
-		gpusort_fetch_window(writer->sort, position, &from, &to);
-		gpusort_view(writer->sort, &view);
+		to = gpusort_result_window(writer->sort, position, &view);
 		gpusort_index_unique_judge(&writer->check, writer->sort, &view, NULL);
 		if (position == slice->from)
 		{

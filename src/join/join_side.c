@@ -75,8 +75,10 @@ find_nulls(GpuSortJoinSide *side)
 void
 gpusort_open_join_side(GpuSortJoinSide *side)
 {
-	side->is_view = side->is_shared ? gpusort_shared_view(side->child, &side->view)
-		: gpusort_sorted_view(side->child, &side->view);
+	const GpuSortResult *result = gpusort_exec_result(side->child, true);
+
+	side->is_view = result != NULL && gpusort_result_is_whole(result) &&
+		gpusort_result_view(result, &side->view);
 	side->next = side->marked = 0;
 	side->streamed = NULL;
 	side->slot = NULL;

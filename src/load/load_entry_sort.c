@@ -13,6 +13,7 @@
 #include "pg_compat/tables.h"
 #include "settings.h"
 #include "sort/sort.h"
+#include "sort/sort_result.h"
 #include "sort/sort_view.h"
 
 struct GpuSortEntrySort
@@ -95,8 +96,8 @@ next_of_own(GpuSortEntrySort *sort, void **entries, int most)
 		return 0;
 	if (sort->position == sort->to)
 	{
-		gpusort_fetch_window(sort->own, sort->position, &sort->from, &sort->to);
-		gpusort_view(sort->own, &sort->view);
+		sort->from = sort->position;
+		sort->to = gpusort_result_window(sort->own, sort->from, &sort->view);
 	}
 	count = (int) Min((uint64) most, sort->to - sort->position);
 	gpusort_view_fetch(&sort->view, sort->position - sort->from, count, entries);

@@ -1,10 +1,11 @@
 /*
- * shared_result.c
- *		The result of a sort that participants have collected, as each of them reads it.
+ * sort_result.c
+ *		The result of a sort, as one process reads it; see sort_result.h.
  *
- * Normally the whole result lies in extents of the pool.  Then the participant that has sorted
- * publishes a view of it (sort_view.h), leaves the view's extents to the leader's owner, gives back
- * its other memory, which is more, and reads the result like every other participant.
+ * Normally the whole result of a sort whose rows participants have collected lies in extents of
+ * the pool.  Then the participant that has sorted publishes a view of it (sort_view.h), leaves the
+ * view's extents to the leader's owner, gives back its other memory, which is more, and reads the
+ * result like every other participant.
  *
  * If the sort has spilled, and each row goes to only one participant, participants read back, and
  * sort, portions that they take (sort_parts.h).  As many participants do so as there is memory
@@ -29,11 +30,10 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "exec/shared_private.h"
 #include "pg_compat/executor.h"
 #include "settings.h"
-#include "sort/sort_cursor.h"
-#include "sort/sort_parts.h"
+#include "sort/sort_result.h"
+#include "sort/state_private.h"
 
 /* ---------- the result in a temporary file ---------- */
 
@@ -46,7 +46,7 @@
 
 /* Writes all rows of a sort to a file, which other participants can open. */
 static void
-gpusort_write_result_file(SharedFileSet *files, GpuSort *sort, TupleDesc desc)
+write_file(SharedFileSet *files, GpuSort *sort, TupleDesc desc)
 {
 	BufFile    *file = BufFileCreateFileSet(&files->fs, FILE_NAME);
 	TupleTableSlot *slot = gpusort_make_slot(desc, &TTSOpsMinimalTuple);
@@ -69,7 +69,7 @@ gpusort_write_result_file(SharedFileSet *files, GpuSort *sort, TupleDesc desc)
 
 /* Opens that file, in the current memory context, at its first row. */
 static void
-gpusort_open_result_file(GpuSortResultFile *file, SharedFileSet *files, uint64 rows)
+open_file(GpuSortResultFile *file, SharedFileSet *files, uint64 rows)
 {
 	*file = (GpuSortResultFile) {
 		.file = BufFileOpenFileSet(&files->fs, FILE_NAME, O_RDONLY, false),
@@ -79,7 +79,7 @@ gpusort_open_result_file(GpuSortResultFile *file, SharedFileSet *files, uint64 r
 }
 
 static void
-gpusort_close_result_file(GpuSortResultFile *file)
+close_file(GpuSortResultFile *file)
 {
 	if (file->file != NULL)
 		BufFileClose(file->file);
@@ -109,7 +109,7 @@ reserve_row(GpuSortResultFile *file, uint32 len)
 
 /* Stores the next row in the slot.  Returns false if there is none. */
 static bool
-gpusort_fetch_from_file(GpuSortResultFile *file, TupleTableSlot *slot)
+fetch_from_file(GpuSortResultFile *file, TupleTableSlot *slot)
 {
 	uint32		len;
 
@@ -137,14 +137,14 @@ seek(GpuSortResultFile *file, int fileno, off_t offset, uint64 next)
 
 /* Goes back to the first row. */
 static void
-gpusort_rewind_result_file(GpuSortResultFile *file)
+rewind_file(GpuSortResultFile *file)
 {
 	seek(file, 0, 0, 0);
 }
 
 /* Marks the current position. */
 static void
-gpusort_mark_result_file(GpuSortResultFile *file)
+mark_file(GpuSortResultFile *file)
 {
 	BufFileTell(file->file, &file->mark_fileno, &file->mark_offset);
 	file->mark_next = file->next;
@@ -152,7 +152,7 @@ gpusort_mark_result_file(GpuSortResultFile *file)
 
 /* Goes back to the mark. */
 static void
-gpusort_restore_result_file(GpuSortResultFile *file)
+restore_file(GpuSortResultFile *file)
 {
 	seek(file, file->mark_fileno, file->mark_offset, file->mark_next);
 }
@@ -176,7 +176,7 @@ typedef struct MappedView
 /* ---------- publishing ---------- */
 
 void
-gpusort_init_shared_result(GpuSortSharedResult *shared)
+gpusort_result_init(GpuSortSharedResult *shared)
 {
 	memset(shared, 0, sizeof(*shared));
 	pg_atomic_init_u32(&shared->next_slice, 0);
@@ -192,32 +192,37 @@ number_of_slices(uint64 nrows, int participants)
 	return (uint32) Max(slices, 1);
 }
 
-void
-gpusort_publish_result(GpuSortResult *result, GpuSort *sort, int participants,
-					   instr_time collect_time)
+/*
+ * Decides where the participants find the rows of a sort, and puts these there, but for those that
+ * are written to a file.
+ */
+static GpuSortResultPlace
+choose_place(GpuSortResult *result, GpuSort *sort)
+{
+	GpuSortSharedResult *shared = result->shared;
+
+	if (shared->nrows == 0 || (result->room != NULL && gpusort_leave_view(sort, result->room)))
+		return GPUSORT_RESULT_VIEW;
+	if (result->slice_columns == 0)
+		return GPUSORT_RESULT_FILE;
+	return gpusort_share_portions(sort, &shared->portions) ? GPUSORT_RESULT_PORTIONS
+		: GPUSORT_RESULT_OWN;
+}
+
+bool
+gpusort_result_publish(GpuSortResult *result, GpuSort *sort, int participants)
 {
 	GpuSortSharedResult *shared = result->shared;
 
 	shared->nrows = gpusort_rows(sort);
-	shared->nslices = number_of_slices(shared->nrows, participants);
-	if (shared->nrows == 0 ||
-		(result->room != NULL && gpusort_leave_view(sort, result->room)))
-		shared->place = GPUSORT_RESULT_VIEW;
-	else if (result->slice_columns > 0 && gpusort_share_portions(sort, &shared->portions))
-	{
-		shared->place = GPUSORT_RESULT_PORTIONS;
-		shared->nslices = shared->portions.count;
-	}
-	else
-		shared->place = result->slice_columns > 0 ? GPUSORT_RESULT_OWN : GPUSORT_RESULT_FILE;
+	shared->place = choose_place(result, sort);
+	shared->nslices = shared->place == GPUSORT_RESULT_PORTIONS ? shared->portions.count
+		: number_of_slices(shared->nrows, participants);
 	if (shared->place == GPUSORT_RESULT_FILE)
-		gpusort_write_result_file(result->files, sort, result->desc);
-	gpusort_make_report(sort, collect_time, &shared->report);
-	shared->report.stats.portions = gpusort_portions_planned(sort);
+		write_file(result->files, sort, result->desc);
 	if (shared->place == GPUSORT_RESULT_OWN)
 		result->sort = sort;
-	else
-		gpusort_end(sort);
+	return result->sort == sort;
 }
 
 /* ---------- finding it ---------- */
@@ -256,10 +261,10 @@ map_view(GpuSortResult *result)
 static void
 find_view(GpuSortResult *result)
 {
-	gpusort_cursor_open_view(&result->cursor, &result->view);
 	if (result->shared->nrows == 0)
 		return;
 	map_view(result);
+	gpusort_cursor_open_view(&result->cursor, &result->view);
 	if (result->slice_columns == 0)
 		gpusort_cursor_limit(&result->cursor, 0, result->view.nrows);
 	else
@@ -277,7 +282,6 @@ find_portions(GpuSortResult *result)
 	GpuSortSharedResult *shared = result->shared;
 	const GpuSortSharedPortions *portions = &shared->portions;
 
-	gpusort_cursor_open_view(&result->cursor, NULL);
 	if (pg_atomic_fetch_add_u32(&shared->readers, 1) > portions->workers)
 		return;
 	result->sort = gpusort_parts_begin_part(gpusort_parts_attach(portions->parts), result->desc,
@@ -293,8 +297,9 @@ find_portions(GpuSortResult *result)
 }
 
 void
-gpusort_find_result(GpuSortResult *result)
+gpusort_result_find(GpuSortResult *result)
 {
+	gpusort_cursor_open_view(&result->cursor, NULL);
 	switch (result->shared->place)
 	{
 		case GPUSORT_RESULT_VIEW:
@@ -304,28 +309,26 @@ gpusort_find_result(GpuSortResult *result)
 			find_portions(result);
 			break;
 		case GPUSORT_RESULT_FILE:
-			gpusort_open_result_file(&result->file, result->files, result->shared->nrows);
+			open_file(&result->file, result->files, result->shared->nrows);
 			break;
 		case GPUSORT_RESULT_OWN:
 			if (result->sort != NULL)
 				gpusort_cursor_open_sort(&result->cursor, result->sort);
-			else
-				gpusort_cursor_open_view(&result->cursor, NULL);
 			break;
 	}
 }
 
 void
-gpusort_keep_result(GpuSortResult *result, GpuSort *sort)
+gpusort_result_open(GpuSortResult *result, GpuSort *sort)
 {
 	result->sort = sort;
 	gpusort_cursor_open_sort(&result->cursor, sort);
 }
 
 void
-gpusort_close_result(GpuSortResult *result)
+gpusort_result_close(GpuSortResult *result)
 {
-	gpusort_close_result_file(&result->file);
+	close_file(&result->file);
 	if (result->sort != NULL)
 		gpusort_end(result->sort);
 	/* another execution finds its own result */
@@ -386,48 +389,77 @@ claim_slice(GpuSortResult *result)
 }
 
 bool
-gpusort_fetch_result(GpuSortResult *result, bool forward, TupleTableSlot *slot)
+gpusort_result_fetch_other(GpuSortResult *result, bool forward, TupleTableSlot *slot)
 {
-	if (unlikely(result->file.file != NULL))
-		return gpusort_fetch_from_file(&result->file, slot);
-	while (unlikely(!gpusort_cursor_fetch(&result->cursor, forward, slot)))
-		if (!result->by_slices || !claim_slice(result))
-			return false;
-	return true;
+	if (result->file.file != NULL)
+		return fetch_from_file(&result->file, slot);
+	while (result->by_slices && claim_slice(result))
+		if (gpusort_cursor_fetch(&result->cursor, forward, slot))
+			return true;
+	return false;
 }
 
 bool
-gpusort_exec_view_result(const GpuSortResult *result, GpuSortView *view)
+gpusort_result_is_whole(const GpuSortResult *result)
 {
-	if (result->by_slices || result->file.file != NULL)
-		return false;
-	if (result->sort != NULL)
+	return !result->by_slices;
+}
+
+/*
+ * Returns whether rows are read through the view that all participants have mapped, which has no
+ * rows if none are for this one.
+ */
+static bool
+is_mapped(const GpuSortResult *result)
+{
+	return result->shared != NULL && result->sort == NULL && result->file.file == NULL;
+}
+
+bool
+gpusort_result_view(const GpuSortResult *result, GpuSortView *view)
+{
+	GpuSort    *sort = result->sort;
+
+	if (sort != NULL && !result->by_slices)
 	{
-		if (gpusort_tuplesort(result->sort) != NULL || !gpusort_is_in_memory(result->sort))
+		if (sort->tuplesort != NULL || sort->key_rows.used || !gpusort_is_in_memory(sort))
 			return false;
-		gpusort_view(result->sort, view);
+		gpusort_view(sort, view);
 		return true;
 	}
-	if (result->shared == NULL)
+	if (!is_mapped(result))
 		return false;
 	*view = result->view;
-	if (result->shared->nrows == 0)
-		view->nrows = 0;
 	return true;
 }
 
-/* A result that only this participant has is one slice. */
 bool
-gpusort_exec_view_slices(const GpuSortResult *result, GpuSortView *view)
+gpusort_result_cursor(const GpuSortResult *result, GpuSortCursor *cursor)
 {
-	if (result->cutter == NULL)
-		return gpusort_exec_view_result(result, view);
-	*view = result->view;
+	if (result->sort != NULL && !result->by_slices)
+	{
+		gpusort_cursor_open_sort(cursor, result->sort);
+		return cursor->tuplesort == NULL;
+	}
+	if (!is_mapped(result))
+		return false;
+	gpusort_cursor_open_view(cursor, &result->view);
+	gpusort_cursor_limit(cursor, 0, result->view.nrows);
 	return true;
 }
 
+const uint64 *
+gpusort_result_equal(const GpuSortResult *result)
+{
+	GpuSortView view;
+
+	if (result->sort != NULL && !result->sort->tells_equal)
+		return NULL;
+	return gpusort_result_view(result, &view) && view.nrows > 0 ? view.equal : NULL;
+}
+
 bool
-gpusort_take_slice(GpuSortResult *result, uint64 *from, uint64 *end)
+gpusort_result_next_stretch(GpuSortResult *result, uint64 *from, uint64 *end)
 {
 	GpuSortCursor *cursor = &result->cursor;
 
@@ -444,35 +476,47 @@ gpusort_take_slice(GpuSortResult *result, uint64 *from, uint64 *end)
  * access.
  */
 bool
-gpusort_can_rewind_result(const GpuSortResult *result, bool random_access)
+gpusort_result_can_rewind(const GpuSortResult *result, bool random_access)
 {
 	return !result->by_slices &&
 		(result->sort == NULL || result->cursor.tuplesort == NULL || random_access);
 }
 
 void
-gpusort_rewind_result(GpuSortResult *result)
+gpusort_result_rewind(GpuSortResult *result)
 {
 	if (result->file.file != NULL)
-		gpusort_rewind_result_file(&result->file);
+		rewind_file(&result->file);
 	else
 		gpusort_cursor_rewind(&result->cursor);
 }
 
 void
-gpusort_mark_result(GpuSortResult *result)
+gpusort_result_mark(GpuSortResult *result)
 {
 	if (result->file.file != NULL)
-		gpusort_mark_result_file(&result->file);
+		mark_file(&result->file);
 	else
 		gpusort_cursor_mark(&result->cursor);
 }
 
 void
-gpusort_restore_result(GpuSortResult *result)
+gpusort_result_restore(GpuSortResult *result)
 {
 	if (result->file.file != NULL)
-		gpusort_restore_result_file(&result->file);
+		restore_file(&result->file);
 	else
 		gpusort_cursor_restore(&result->cursor);
+}
+
+uint64
+gpusort_result_window(GpuSort *sort, uint64 position, GpuSortView *view)
+{
+	uint64		from;
+	uint64		to;
+
+	gpusort_fetch_window(sort, position, &from, &to);
+	Assert(from == position);
+	gpusort_view(sort, view);
+	return to;
 }
