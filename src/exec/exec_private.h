@@ -37,10 +37,10 @@ extern void gpusort_tell_limit(PlanState *node, LimitState *limit);
  */
 extern bool gpusort_return_clean_rows(PlanState *node, TupleDesc desc);
 
-/* ---------- GpuSort Shared ---------- */
+/* ---------- GpuSort: its result ---------- */
 
-/* Returns the node's result, for gpusort_exec_result().  Sorts now if need be. */
-extern GpuSortResult *gpusort_shared_result(PlanState *node);
+/* Does for a GpuSort what gpusort_exec_result() does. */
+extern GpuSortResult *gpusort_own_result(PlanState *node, bool is_viewed);
 
 /* ---------- GpuSort Collect: what the GpuSort node above asks of it ---------- */
 

@@ -58,10 +58,12 @@ gpusort_create_shared_state(CustomScan *scan)
 /* ---------- the result, for a node above ---------- */
 
 GpuSortResult *
-gpusort_shared_result(PlanState *ps)
+gpusort_exec_result(PlanState *ps, bool is_viewed)
 {
 	GpuSortSharedState *node = (GpuSortSharedState *) ps;
 
+	if (gpusort_is_sort(ps))
+		return gpusort_own_result(ps, is_viewed);
 	if (!node->ready)
 		gpusort_shared_make_result(ps);
 	return &node->result;

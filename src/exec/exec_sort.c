@@ -177,7 +177,8 @@ gpusort_returned_rows(PlanState *ps, GpuSortReturned *returned)
 
 	if (!gpusort_is_sort(ps) || !node->sorted ||
 		node->late != NULL || node->result.cursor.tuplesort != NULL ||
-		node->result.cursor.next == 0 || !gpusort_is_in_memory(node->sort) || gpusort_get_stats(node->sort)->of_keys)
+		node->result.cursor.next == 0 || !gpusort_is_in_memory(node->sort) ||
+		gpusort_get_stats(node->sort)->of_keys)
 		return false;
 	wanted = rows_wanted(node);
 	returned->sort = node->sort;
@@ -348,12 +349,10 @@ gpusort_exec_sort_merged(PlanState *const nodes[2])
 }
 
 GpuSortResult *
-gpusort_exec_result(PlanState *ps, bool is_viewed)
+gpusort_own_result(PlanState *ps, bool is_viewed)
 {
 	GpuSortScanState *node = (GpuSortScanState *) ps;
 
-	if (!gpusort_is_sort(ps))
-		return gpusort_shared_result(ps);
 	node->is_viewed |= is_viewed;
 	if (!node->sorted)
 		sort_any_input(node);

@@ -101,7 +101,8 @@ gpusort_crew_load(GpuSortPortionCrew *crew, int number, GpuSort *part)
 	CrewSlot   *slot = &crew->slots[number];
 	GpuSortPortionFile *file;
 
-	file = gpusort_portion_file_open(part->spill->files, crew->portions.file, part->index_rows);
+	file = gpusort_portion_file_open(part->runs.spill->files, crew->portions.file,
+									 part->index_rows);
 	while (number < crew->portions.workers && take_portion(crew, slot))
 	{
 		show_portion(crew, slot, load_portion(crew, number, part, file)

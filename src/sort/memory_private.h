@@ -5,9 +5,11 @@
 #ifndef GPUSORT_MEMORY_PRIVATE_H
 #define GPUSORT_MEMORY_PRIVATE_H
 
+#include "port/atomics.h"
+
 #include "memory/memory_range.h"
+#include "memory/pool.h"
 #include "sort/sort.h"
-#include "sort/state_private.h"
 
 /* ---------- how much memory a sort takes, and how much more it may take ---------- */
 
@@ -16,6 +18,50 @@
  * to one sort, if they are free.  Of private memory, it may have work_mem * hash_mem_multiplier, or
  * in an index build maintenance_work_mem.
  */
+
+/* How much memory a sort may have (sort_memory.c). */
+typedef struct GpuSortMemory
+{
+	size_t		limit_bytes;	/* limit of private memory */
+	/* the limit that the sort began with; a single large row may raise it */
+	size_t		first_limit_bytes;
+	/*
+	 * private memory that neither rows nor planes take: what encoders were seen to hold, and
+	 * charged_bytes
+	 */
+	size_t		other_private_bytes;
+	/* what the sort's owner takes of private memory (gpusort_charge()) */
+	size_t		charged_bytes;
+	size_t		encoders_bytes; /* what encoders will be let hold whatever rows take */
+	/* bytes of the row store that rows leave to keys which are made when rows are sorted */
+	size_t		spare_bytes;
+	GpuSortPoolAccount pool_account;
+	size_t		reserve_bytes;	/* address space that each range reserves */
+	uint64		capacity;		/* number of rows that the planes have room for */
+	uint64		expected_rows;	/* rows that there will be, if that is known, else 0 */
+
+	/* if not all rows fit (spill_plan.c) */
+	double		planned_rows;	/* the planner's estimate of the rows of all participants */
+	/* memory for rows before they become a run; 0: memory is not divided */
+	size_t		buffer_bytes;
+	size_t		keep_bytes;		/* memory for runs that stay in memory */
+	/* extents of the pool that hold runs of this sort, or of this part */
+	uint32		kept_extents;
+
+	/* rows that the planes of all parts have room for; NULL: this sort is no part */
+	pg_atomic_uint64 *claimed_rows;
+	/* of a part: not 0 if each part may have no more than its share */
+	pg_atomic_uint32 *shares_enforced;
+	uint32		shared_extents; /* extents of which a part has its share */
+	pg_atomic_uint32 *shares;	/* processes that divide the memory; NULL: this one has it alone */
+} GpuSortMemory;
+
+/* Returns how many processes divide the memory to collect rows or to load portions. */
+static inline uint32
+gpusort_shares(const GpuSortMemory *memory)
+{
+	return memory->shares != NULL ? pg_atomic_read_u32(memory->shares) : 1;
+}
 
 /* Set the limits of a sort, given that of private memory. */
 extern void gpusort_begin_memory(GpuSort *sort, size_t limit_bytes);
@@ -51,19 +97,10 @@ extern size_t gpusort_possible_rows_end(GpuSort *sort);
 extern void gpusort_set_rows_end(GpuSort *sort);
 
 /*
- * To be called when a key was made.  gpusort_encoders_fit() returns false if encoders hold too
- * much, given the rows that there are.  If they hold another number of bytes than they were last
- * known to, gpusort_note_encoders() finds that out.
+ * Called when encoders hold another number of bytes than they were last known to
+ * (gpusort_encoders_fit()).  Returns false if that is too much, given the rows that there are.
  */
 extern bool gpusort_note_encoders(GpuSort *sort);
-
-static inline bool
-gpusort_encoders_fit(GpuSort *sort)
-{
-	return likely(gpusort_key_memory_bytes(&sort->keys.memory) + sort->memory.charged_bytes ==
-				  sort->memory.other_private_bytes) ||
-		gpusort_note_encoders(sort);
-}
 
 /* Have encoders give back the memory that they hold. */
 extern void gpusort_forget_encoders(GpuSort *sort);

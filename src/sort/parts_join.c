@@ -394,7 +394,7 @@ join_parts(Join *join)
 	}
 	pg_atomic_write_u32(&account->own_extents, pg_atomic_read_u32(&parts->extents));
 	account->extents = &account->own_extents;
-	sort->parts = parts;
+	sort->parts.joined = parts;
 	sort->stats.rows += sort->rows.count;
 	sort->stats.joined_rows = sort->rows.count;
 }
@@ -405,7 +405,7 @@ set_rows_aside(GpuSort *sort)
 {
 	uint64		dropped = sort->stats.dropped_rows;
 
-	sort->aside = sort->rows;
+	sort->parts.aside = sort->rows;
 	sort->rows.store = NULL;
 	sort->rows.refs = NULL;
 	gpusort_forget_rows(sort);
@@ -418,7 +418,7 @@ set_rows_aside(GpuSort *sort)
 static void
 put_rows_again(GpuSort *sort)
 {
-	GpuSortRows *rows = &sort->aside;
+	GpuSortRows *rows = &sort->parts.aside;
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(sort->desc, &TTSOpsMinimalTuple);
 	size_t		discarded = 0;
 
@@ -447,7 +447,7 @@ join_runs(GpuSortParts *parts, GpuSort *sort)
 {
 	uint32		nfiles = pg_atomic_read_u32(&parts->nfiles);
 	uint64		rows = pg_atomic_read_u64(&parts->spilled_rows);
-	GpuSortSpill *spill = sort->spill;
+	GpuSortSpill *spill = sort->runs.spill;
 	MemoryContext old;
 
 	if (rows == 0)

@@ -20,6 +20,7 @@
 #include "sort/memory_private.h"
 #include "sort/parts_private.h"
 #include "sort/spill_private.h"
+#include "sort/state_private.h"
 #include "team/worker_wait.h"
 
 /* The wait event of this file, once it has been made. */
@@ -51,7 +52,7 @@ gpusort_crew_init(GpuSortPortionCrew *crew, int workers)
 bool
 gpusort_crew_begin(GpuSortPortionCrew *crew, GpuSort *sort)
 {
-	GpuSortSpill *spill = sort->spill;
+	GpuSortSpill *spill = sort->runs.spill;
 	GpuSortCrewLeader *leader;
 
 	Assert(spill->crew == NULL);
@@ -66,7 +67,7 @@ gpusort_crew_begin(GpuSortPortionCrew *crew, GpuSort *sort)
 void
 gpusort_crew_stop(GpuSort *sort)
 {
-	GpuSortSpill *spill = sort->spill;
+	GpuSortSpill *spill = sort->runs.spill;
 	GpuSortCrewLeader *leader = spill != NULL ? spill->crew : NULL;
 	GpuSortPortionCrew *crew;
 
@@ -161,16 +162,16 @@ add_stats(GpuSort *sort, const GpuSortStats *before, const GpuSortStats *stats)
 static void
 map_portion(GpuSort *sort, uint32 portion, int number)
 {
-	GpuSortCrewLeader *leader = sort->spill->crew;
+	GpuSortCrewLeader *leader = sort->runs.spill->crew;
 	CrewSlot   *slot = &leader->crew->slots[number];
-	GpuSortWindow *window = &sort->window;
+	GpuSortWindow *window = &sort->runs.window;
 
 	if (!gpusort_attach_view(crew_view(leader->crew, number), &window->view, &window->mapping))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory"),
 				 errdetail("Failed to map rows of a sort that were read back from temporary files.")));
-	window->first = sort->spill->shared_first[portion];
+	window->first = sort->runs.spill->shared_first[portion];
 	window->nrows = window->view.nrows;
 	window->mapped = true;
 	add_stats(sort, &slot->taken, &slot->stats);
@@ -195,7 +196,7 @@ await_first_portion(const GpuSortPortionCrew *crew)
 GpuSortCrewAnswer
 gpusort_crew_take(GpuSort *sort, uint64 position, bool idle, uint64 *ahead)
 {
-	const GpuSortSpill *spill = sort->spill;
+	const GpuSortSpill *spill = sort->runs.spill;
 	GpuSortCrewLeader *leader = spill->crew;
 	GpuSortPortionCrew *crew = leader->crew;
 	uint32		portion = gpusort_find_portion(spill->shared_first, spill->shared_count, position);
@@ -224,7 +225,7 @@ gpusort_crew_take(GpuSort *sort, uint64 position, bool idle, uint64 *ahead)
 			break;
 		if (s.given)
 		{
-			*ahead = sort->spill->shared_first[s.ahead];
+			*ahead = sort->runs.spill->shared_first[s.ahead];
 			answer = GPUSORT_CREW_BUSY;
 			break;
 		}

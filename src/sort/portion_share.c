@@ -12,20 +12,22 @@
 #include "sort/parts_private.h"
 #include "sort/sort_parts.h"
 #include "sort/spill_private.h"
+#include "sort/state_private.h"
 
 void
 gpusort_divide(GpuSort *sort, int group_columns, uint64 min_rows)
 {
-	sort->group_columns = group_columns;
-	sort->min_portion_rows = min_rows;
+	sort->runs.group_columns = group_columns;
+	sort->runs.min_portion_rows = min_rows;
 }
 
 int
 gpusort_portion_workers(const GpuSort *sort)
 {
-	const GpuSortSpill *spill = sort->spill;
+	const GpuSortSpill *spill = sort->runs.spill;
 
-	if (spill == NULL || spill->portions == NULL || sort->parts == NULL || !sort->order.performed)
+	if (spill == NULL || spill->portions == NULL || sort->parts.joined == NULL ||
+		!sort->order.performed)
 		return 0;
 	return (int) Min(spill->participants, spill->portions->count) - 1;
 }
@@ -33,7 +35,7 @@ gpusort_portion_workers(const GpuSort *sort)
 uint32
 gpusort_portions_planned(const GpuSort *sort)
 {
-	const GpuSortSpill *spill = sort->spill;
+	const GpuSortSpill *spill = sort->runs.spill;
 
 	return spill == NULL || spill->portions == NULL ? 0 : spill->portions->count;
 }
@@ -47,11 +49,11 @@ gpusort_portions_planned(const GpuSort *sort)
 static void
 share_extents(GpuSort *sort)
 {
-	GpuSortParts *parts = sort->parts;
+	GpuSortParts *parts = sort->parts.joined;
 	GpuSortPoolAccount *account = &sort->memory.pool_account;
 
 	parts->asked = (GpuSortRequest) {.equal_rows = false};
-	pg_atomic_write_u32(&parts->shares, sort->spill->participants);
+	pg_atomic_write_u32(&parts->shares, sort->runs.spill->participants);
 	pg_atomic_write_u32(&parts->kept_extents, sort->memory.kept_extents);
 	pg_atomic_write_u32(&parts->shares_enforced, 1);
 	if (account->extents == &parts->extents)
@@ -64,7 +66,7 @@ share_extents(GpuSort *sort)
 bool
 gpusort_share_portions(GpuSort *sort, GpuSortSharedPortions *shared)
 {
-	GpuSortSpill *spill = sort->spill;
+	GpuSortSpill *spill = sort->runs.spill;
 	const GpuSortPortions *portions;
 	int			workers = gpusort_portion_workers(sort);
 	Size		first_bytes;
@@ -73,12 +75,12 @@ gpusort_share_portions(GpuSort *sort, GpuSortSharedPortions *shared)
 		return false;
 	/* the other processes get the memory that this one does not need now */
 	gpusort_unmap_window(sort);
-	sort->window.nrows = 0;
+	sort->runs.window.nrows = 0;
 	spill->loaded = false;
 	gpusort_forget_rows(sort);
 	gpusort_rewind_ranges(sort);
 	/* forgetting rows keeps the parts, so this is only a safeguard */
-	if (sort->parts == NULL)
+	if (sort->parts.joined == NULL)
 		return false;
 	portions = spill->portions;
 	first_bytes = ((Size) portions->count + 1) * sizeof(uint64);
@@ -87,7 +89,7 @@ gpusort_share_portions(GpuSort *sort, GpuSortSharedPortions *shared)
 	spill->shared_first = memcpy(MemoryContextAllocHuge(spill->context, first_bytes),
 								 portions->first, first_bytes);
 	spill->shared_count = portions->count;
-	shared->parts = gpusort_parts_number(sort->parts);
+	shared->parts = gpusort_parts_number(sort->parts.joined);
 	shared->count = portions->count;
 	shared->workers = workers;
 	shared->file = gpusort_next_file(spill);
@@ -99,7 +101,7 @@ gpusort_share_portions(GpuSort *sort, GpuSortSharedPortions *shared)
 void
 gpusort_open_portions(GpuSort *part, const GpuSortSharedPortions *shared)
 {
-	GpuSortSpill *spill = part->spill;
+	GpuSortSpill *spill = part->runs.spill;
 	MemoryContext old = MemoryContextSwitchTo(spill->context);
 
 	spill->shared = gpusort_portion_file_open(spill->files, shared->file, part->index_rows);
@@ -115,7 +117,7 @@ gpusort_open_portions(GpuSort *part, const GpuSortSharedPortions *shared)
 static void
 become_portion(GpuSort *part, uint32 number)
 {
-	GpuSortSpill *spill = part->spill;
+	GpuSortSpill *spill = part->runs.spill;
 	GpuSortPortionFile *file = spill->shared;
 	GpuSortRowKeys keys = gpusort_row_keys(&part->spec);
 	MemoryContext old = MemoryContextSwitchTo(spill->context);
@@ -129,14 +131,14 @@ become_portion(GpuSort *part, uint32 number)
 	MemoryContextSwitchTo(old);
 	spill->rows = spill->portions->first[1] - spill->portions->first[0];
 	part->stats.rows = part->stats.dropped_rows + spill->rows;
-	part->window.nrows = 0;
+	part->runs.window.nrows = 0;
 	spill->loaded = false;
 }
 
 void
 gpusort_take_portion(GpuSort *sort, uint32 number, uint64 *from, uint64 *to)
 {
-	const GpuSortSpill *spill = sort->spill;
+	const GpuSortSpill *spill = sort->runs.spill;
 
 	if (spill->shared != NULL)
 	{
@@ -152,7 +154,7 @@ gpusort_take_portion(GpuSort *sort, uint32 number, uint64 *from, uint64 *to)
 void *
 gpusort_tuple_behind(GpuSort *sort, uint64 to)
 {
-	GpuSortPortions *portions = sort->spill->portions;
+	GpuSortPortions *portions = sort->runs.spill->portions;
 
 	return gpusort_portions_tuple_behind(portions, gpusort_portions_find(portions, to - 1));
 }

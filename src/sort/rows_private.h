@@ -9,6 +9,7 @@
 #include "storage/bufpage.h"
 
 #include "engine/gs_layout.h"
+#include "keys/key_codec.h"
 #include "memory/memory_range.h"
 #include "sort/sort.h"
 #include "sort/sort_view.h"
@@ -155,6 +156,15 @@ extern bool gpusort_row_store_put_columns(GpuSort *sort, HeapTuple tuple,
 
 /* ---------- rows that are index tuples ---------- */
 
+/* What is known about the rows of an index build. */
+typedef struct GpuSortIndexFacts
+{
+	bool		tids_ordered;	/* rows arrived in the order of their TIDs */
+	uint64		last_tid;
+	bool		any_dead;		/* some rows are marked dead */
+	bool		other_lengths;	/* some tuples are not as long as the template */
+} GpuSortIndexFacts;
+
 /* Returns a TID as a number, so that the numbers of TIDs sort as TIDs do. */
 static inline uint64
 tid_word(const ItemPointerData *tid)
@@ -183,6 +193,31 @@ extern bool gpusort_row_store_put_index(GpuSort *sort, const Datum *values, cons
  * reading the keys one after the other.  Otherwise, and if gpusortd sorts, the words of a row are
  * looked up by its id.
  */
+
+/* A column of rows that are made of their keys. */
+typedef struct GpuSortKeyRowColumn
+{
+	struct GpuSortColumn *column;
+	GpuSortInverse inverse;
+	int			bytes;			/* length of its value */
+	uint32		offset;			/* where the value lies in a row without nulls */
+	int			page_offset;	/* where it lies in tuples on pages of page_natts attributes */
+	gs_unpacking unpacking;		/* how to get its word back out of order.keys */
+	bool		always_null;
+} GpuSortKeyRowColumn;
+
+/* Rows that are made of their keys (key_rows.c). */
+typedef struct GpuSortKeyRows
+{
+	bool		possible;
+	bool		used;			/* no rows are stored */
+	/*
+	 * tuples on pages that have so many attributes and no nulls have the values at fixed places; 0:
+	 * none do
+	 */
+	AttrNumber	page_natts;
+	GpuSortKeyRowColumn columns[GPUSORT_KEY_ROW_COLUMNS];	/* indexed by attribute number - 1 */
+} GpuSortKeyRows;
 
 /* Finds out whether rows of the sort can be made of their keys, and sets key_rows.possible. */
 extern void gpusort_prepare_key_rows(GpuSort *sort);

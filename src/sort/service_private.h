@@ -5,8 +5,55 @@
 #ifndef GPUSORT_SERVICE_PRIVATE_H
 #define GPUSORT_SERVICE_PRIVATE_H
 
+#include "lib/ilist.h"
+#include "portability/instr_time.h"
+
+#include "engine/gs_merged.h"
+#include "service/service.h"
+#include "sort/keys_private.h"
+#include "sort/rows_private.h"
 #include "sort/sort.h"
-#include "sort/state_private.h"
+#include "sort/sort_view.h"
+
+/* ---------- what gpusortd does for a sort ---------- */
+
+/* Rows that gpusortd brings into sorted order (sort_reorder.c). */
+typedef struct GpuSortReordered
+{
+	bool		running;		/* the job goes on with bringing rows into order */
+	uint64		count;			/* so many first positions are valid */
+	/* except those of ties: of rows that order.equal marks, and of the rows before them */
+	bool		but_ties;
+	GpuSortRange *rows;			/* the rows in order; NULL: there are none */
+	GpuSortRange *refs;			/* where in `rows` they begin; NULL: all are equally long */
+	/* the two as places, where a position takes the place of a row id */
+	GpuSortRowPlaces places;
+} GpuSortReordered;
+
+/* Two sorts that gpusortd puts in one order (sort.h). */
+typedef struct GpuSortMerge
+{
+	bool		failed;			/* gpusortd has failed to do that, and is not asked again */
+	bool		merged;			/* the order is that of the rows of both sorts */
+	bool		holds_order;	/* this sort has it, in order.workspace and order.equal */
+	bool		any_nulls;		/* some row of either sort has a null in its key */
+	gs_sides	sides;
+	GpuSortRange *rest;	/* during the merge: words of both sorts that don't fill an extent */
+	GpuSortRange *nulls;		/* during the merge: bitmaps of nulls of both sorts */
+} GpuSortMerge;
+
+/* What gpusortd does for a sort. */
+typedef struct GpuSortDeviceUse
+{
+	/* the job (sort_service.c) */
+	GpuSortJob	job;
+	GpuSortRange *descriptor;	/* memory in which an open job is described */
+	instr_time	run_at;
+	dlist_node	node;			/* link in the list of sorts with an open job */
+
+	GpuSortReordered reorder;
+	GpuSortMerge merge;
+} GpuSortDeviceUse;
 
 /* ---------- the job of a sort ---------- */
 

@@ -29,6 +29,7 @@
 #include "sort/memory_private.h"
 #include "sort/order_private.h"
 #include "sort/rows_private.h"
+#include "sort/state_private.h"
 #include "sort/team_private.h"
 
 void

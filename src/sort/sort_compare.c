@@ -10,6 +10,7 @@
 #include "sort/memory_private.h"
 #include "sort/order_private.h"
 #include "sort/service_private.h"
+#include "sort/state_private.h"
 
 typedef struct Comparison
 {

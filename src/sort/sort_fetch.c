@@ -19,7 +19,7 @@ static void
 fetch_reordered(GpuSort *sort, uint64 from, int count, void **rows)
 {
 	for (int i = 0; i < count; i++)
-		rows[i] = gpusort_row_at(&sort->reorder.places, (uint32) (from + i));
+		rows[i] = gpusort_row_at(&sort->device.reorder.places, (uint32) (from + i));
 	sort->stats.reordered_rows += count;
 }
 
@@ -71,20 +71,20 @@ gpusort_fetch_block(GpuSort *sort, uint64 from, int count, GpuSortRowRoom *room,
 	int			ahead_to;
 	const uint32 *order;
 
-	from -= sort->window.first;
-	if (unlikely(sort->window.mapped))
+	from -= sort->runs.window.first;
+	if (unlikely(sort->runs.window.mapped))
 	{
-		gpusort_view_fetch(&sort->window.view, from, count, rows);
+		gpusort_view_fetch(&sort->runs.window.view, from, count, rows);
 		return;
 	}
 	left = sort->rows.count - from;
 	ahead_to = (int) Min(left, 2 * (uint64) count);
 	Assert(count <= left);
-	if (unlikely(sort->service.job.open))
+	if (unlikely(sort->device.job.open))
 		gpusort_await_rows(sort, from + ahead_to);
-	if (from + count <= sort->reorder.count)
+	if (from + count <= sort->device.reorder.count)
 	{
-		if (sort->reorder.but_ties)
+		if (sort->device.reorder.but_ties)
 			fetch_reordered_but_ties(sort, from, count, rows);
 		else
 			fetch_reordered(sort, from, count, rows);
@@ -123,10 +123,10 @@ gpusort_fetch_window(GpuSort *sort, uint64 position, uint64 *from, uint64 *to)
 	if (gpusort_has_runs(sort))
 	{
 		gpusort_sort_load_portion(sort, position);
-		nrows = sort->window.nrows;
+		nrows = sort->runs.window.nrows;
 	}
-	*from = sort->window.first;
-	*to = sort->window.first + nrows;
+	*from = sort->runs.window.first;
+	*to = sort->runs.window.first + nrows;
 }
 
 void

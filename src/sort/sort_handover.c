@@ -25,7 +25,7 @@
 static void
 move_runs(GpuSort *sort)
 {
-	GpuSortSpill *spill = sort->spill;
+	GpuSortSpill *spill = sort->runs.spill;
 	TupleTableSlot *slot = gpusort_row_slot(sort);
 	GpuSortRunReader reader;
 
@@ -127,8 +127,8 @@ gpusort_hand_over(GpuSort *sort, GpuSortHandover why)
 		options |= TUPLESORT_RANDOMACCESS;
 	if (sort->bound.rows > 0)
 		options |= TUPLESORT_ALLOWBOUNDED;
-	if (sort->spill != NULL)
-		sort->stats.handover_rows += sort->spill->rows;
+	if (sort->runs.spill != NULL)
+		sort->stats.handover_rows += sort->runs.spill->rows;
 	sort->tuplesort = tuplesort_begin_heap(sort->desc, sort->spec.nkeys, sort->spec.attnos,
 										   sort->spec.sortops, sort->spec.collations,
 										   sort->spec.nulls_first, work_mem, NULL, options);

@@ -8,6 +8,7 @@
 
 #include "memory/pool.h"
 #include "sort/memory_private.h"
+#include "sort/state_private.h"
 #include "sort/team_private.h"
 
 /* ---------- by the process that has it ---------- */

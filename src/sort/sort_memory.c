@@ -114,7 +114,7 @@ private_bytes_beside_rows(GpuSort *sort, uint64 rows)
 
 	gpusort_visit_planes(sort, rows, add_private_bytes, &bytes);
 	gpusort_visit_workspace(sort, rows, add_private_bytes, &bytes);
-	if (sort->is_part)
+	if (sort->parts.is_part)
 		return bytes;
 	return bytes - Min(bytes, gs_sort_workspace_bytes(0)) + sort->memory.other_private_bytes;
 }
@@ -289,7 +289,7 @@ gpusort_possible_rows_end(GpuSort *sort)
 	if (!gpusort_range_is_private(store))
 		end += pool_bytes_left(&memory->pool_account);
 	/* rows that a team, or readers of a shared sort, may map must not leave the pool */
-	if ((sort->parts == NULL && sort->team.team == NULL) || gpusort_range_is_private(store))
+	if ((sort->parts.joined == NULL && sort->team.team == NULL) || gpusort_range_is_private(store))
 		end += memory->limit_bytes - Min(beside, memory->limit_bytes);
 	return Max(sort->rows.end, gpusort_exceeds_buffer(sort, memory->capacity, end) ? 0 : end);
 }
@@ -301,7 +301,7 @@ gpusort_note_encoders(GpuSort *sort)
 
 	memory->other_private_bytes = gpusort_key_memory_bytes(&sort->keys.memory) +
 		memory->charged_bytes;
-	if (sort->is_part)
+	if (sort->parts.is_part)
 		return true;
 	gpusort_set_rows_end(sort);
 	return gpusort_private_bytes(sort) <= memory->limit_bytes;
@@ -347,7 +347,7 @@ limit_encoders(GpuSort *sort, bool aside)
 	size_t		most = gpusort_encoders_limit(limit);
 
 	/* what a part's process uses for encoders is no memory of the part */
-	if (sort->is_part)
+	if (sort->parts.is_part)
 		return;
 	memory->encoders_bytes = Min(limit / ENCODERS_SPARE_PART, SPARE_BYTES);
 	if (!aside)

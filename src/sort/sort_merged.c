@@ -81,7 +81,7 @@ words_tell(const GpuSortColumn *column)
 static bool
 sort_can_merge(const GpuSort *sort)
 {
-	if (sort->tuplesort != NULL || sort->optional || sort->is_part || sort->index_rows ||
+	if (sort->tuplesort != NULL || sort->optional || sort->parts.is_part || sort->index_rows ||
 		sort->bound.rows > 0 || sort->key_rows.used || gpusort_range_is_private(sort->rows.store) ||
 		gpusort_range_is_private(sort->rows.refs) || sort->order.performed ||
 		sort->rows.count == 0 || gpusort_has_runs(sort) || needs_verification(sort))
@@ -173,9 +173,9 @@ take_memory(Merge *merge)
 	return grow(owner->order.workspace, merge->nrows * sizeof(uint32)) &&
 		acquire(owner, &owner->order.equal, GPUSORT_RANGE_EQUAL,
 				gpusort_bitmap_bytes(merge->nrows)) &&
-		acquire(owner, &owner->merge.rest, GPUSORT_RANGE_SORTED_ROWS,
+		acquire(owner, &owner->device.merge.rest, GPUSORT_RANGE_SORTED_ROWS,
 				rest_bytes(merge) * merge->nplanes) &&
-		acquire(owner, &owner->merge.nulls, GPUSORT_RANGE_SORTED_REFS, bitmaps);
+		acquire(owner, &owner->device.merge.nulls, GPUSORT_RANGE_SORTED_REFS, bitmaps);
 }
 
 /* ---------- planes ---------- */
@@ -187,7 +187,7 @@ static void
 copy_rest(const Merge *merge, unsigned plane)
 {
 	const gs_sides *sides = &merge->sides;
-	uint64	   *to = (uint64 *) (merge->owner->merge.rest->base + plane * rest_bytes(merge));
+	uint64	   *to = (uint64 *) (merge->owner->device.merge.rest->base + plane * rest_bytes(merge));
 
 	for (int side = 0; side < 2; side++)
 	{
@@ -211,7 +211,8 @@ static void
 join_nulls(const Merge *merge, unsigned plane)
 {
 	const gs_sides *sides = &merge->sides;
-	uint64	   *to = (uint64 *) (merge->owner->merge.nulls->base + plane * nulls_bytes(merge));
+	char	   *nulls = merge->owner->device.merge.nulls->base;
+	uint64	   *to = (uint64 *) (nulls + plane * nulls_bytes(merge));
 	uint64		full = 0;
 	uint64		rest = sides->full[0] + sides->full[1];
 
@@ -235,7 +236,7 @@ static bool
 list_plane(const Merge *merge, unsigned plane)
 {
 	GpuSort    *owner = merge->owner;
-	GpuSortJob *job = &owner->service.job;
+	GpuSortJob *job = &owner->device.job;
 	uint32		extents = rest_bytes(merge) / EXTENT_BYTES;
 
 	for (int side = 0; side < 2; side++)
@@ -245,14 +246,14 @@ list_plane(const Merge *merge, unsigned plane)
 	if (extents > 0)
 	{
 		copy_rest(merge, plane);
-		if (!gpusort_job_add_words(job, plane, owner->merge.rest, plane * extents, extents))
+		if (!gpusort_job_add_words(job, plane, owner->device.merge.rest, plane * extents, extents))
 			return false;
 	}
 	if (!has_nulls(merge, plane))
 		return true;
 	extents = nulls_bytes(merge) / EXTENT_BYTES;
 	join_nulls(merge, plane);
-	return gpusort_job_set_nulls(job, plane, owner->merge.nulls, plane * extents, extents);
+	return gpusort_job_set_nulls(job, plane, owner->device.merge.nulls, plane * extents, extents);
 }
 
 /* ---------- the job ---------- */
@@ -275,8 +276,8 @@ run_job(Merge *merge)
 	}
 	if (why != NULL)
 		return why;
-	INSTR_TIME_SET_CURRENT(owner->service.run_at);
-	return gpusort_job_run(&owner->service.job, merge->nrows, merge->nplanes, told,
+	INSTR_TIME_SET_CURRENT(owner->device.run_at);
+	return gpusort_job_run(&owner->device.job, merge->nrows, merge->nplanes, told,
 						   owner->order.workspace, owner->order.equal);
 }
 
@@ -289,7 +290,7 @@ wait_for_order(Merge *merge)
 	instr_time	start;
 
 	INSTR_TIME_SET_CURRENT(start);
-	why = gpusort_job_wait(&merge->owner->service.job, merge->nrows, &ready);
+	why = gpusort_job_wait(&merge->owner->device.job, merge->nrows, &ready);
 	gpusort_add_elapsed(&merge->owner->stats.wait_time, start);
 	return why;
 }
@@ -297,18 +298,18 @@ wait_for_order(Merge *merge)
 static void
 take_result(Merge *merge, instr_time took)
 {
-	const gsd_result *result = gpusort_job_result(&merge->owner->service.job);
+	const gsd_result *result = gpusort_job_result(&merge->owner->device.job);
 
 	for (int side = 0; side < 2; side++)
 	{
 		GpuSort    *sort = merge->sorts[side];
 
 		gpusort_note_result(sort, result);
-		sort->merge.merged = true;
-		sort->merge.holds_order = sort == merge->owner;
-		sort->merge.any_nulls = any_nulls(merge);
-		sort->merge.sides = merge->sides;
-		sort->order.ids = sort->merge.holds_order ? RANGE_U32(sort->order.workspace) : NULL;
+		sort->device.merge.merged = true;
+		sort->device.merge.holds_order = sort == merge->owner;
+		sort->device.merge.any_nulls = any_nulls(merge);
+		sort->device.merge.sides = merge->sides;
+		sort->order.ids = sort->device.merge.holds_order ? RANGE_U32(sort->order.workspace) : NULL;
 		sort->order.ready = sort->rows.count;
 		INSTR_TIME_ADD(sort->stats.sort_time, took);
 	}
@@ -327,7 +328,7 @@ fall_back(Merge *merge, const char *why)
 	{
 		GpuSort    *sort = merge->sorts[side];
 
-		sort->merge.failed = true;
+		sort->device.merge.failed = true;
 		if (sort == owner)
 			continue;
 		strlcpy(sort->stats.fallback, owner->stats.fallback, sizeof(sort->stats.fallback));
@@ -371,7 +372,7 @@ gpusort_merge_rows(GpuSort *const sorts[2])
 	{
 		/* gpusortd has not let go of what it was fed, and is not to be given more */
 		why = GPUSORT_WHY_NOT_TAKEN;
-		sorts[0]->merge.failed = sorts[1]->merge.failed = true;
+		sorts[0]->device.merge.failed = sorts[1]->device.merge.failed = true;
 	}
 	else if (take_memory(merge))
 	{

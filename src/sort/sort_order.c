@@ -69,10 +69,10 @@ look_for_ties(const GpuSort *sort)
 static void
 keep_or_end_reordering(GpuSort *sort, Ties ties)
 {
-	if (ties == FEW_TIES && sort->reorder.running && gpusort_reorder_outlasts_refinement(sort) &&
-		!needs_verification(sort))
+	if (ties == FEW_TIES && sort->device.reorder.running &&
+		gpusort_reorder_outlasts_refinement(sort) && !needs_verification(sort))
 	{
-		sort->reorder.but_ties = true;
+		sort->device.reorder.but_ties = true;
 		return;
 	}
 	gpusort_sort_service_end(sort);
@@ -88,7 +88,8 @@ refine_ties(GpuSort *sort)
 {
 	gs_progress outer;
 
-	if (!(sort->reorder.but_ties ? gpusort_grow_refined(sort) : gpusort_grow_workspace(sort)))
+	if (!(sort->device.reorder.but_ties ? gpusort_grow_refined(sort)
+		  : gpusort_grow_workspace(sort)))
 		return false;
 	memcpy(sort->order.refined->base, sort->order.ids, sort->rows.count * sizeof(uint32));
 	sort->order.ids = RANGE_U32(sort->order.refined);
@@ -136,7 +137,7 @@ gpusort_sort_rows(GpuSort *sort)
 	bool		sorted;
 
 	/* participants that spill their parts sort at the same time, which one device could not do */
-	sorted = gpusort_order_rows(sort, !sort->is_part);
+	sorted = gpusort_order_rows(sort, !sort->parts.is_part);
 	sort->stats.refined_rows += refined_before;
 	gpusort_note_memory(sort);
 	gpusort_forget_encoders(sort);

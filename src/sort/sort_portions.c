@@ -70,8 +70,8 @@
 static void
 keep_last_row(GpuSort *sort)
 {
-	const GpuSortWindow *window = &sort->window;
-	GpuSortSpill *spill = sort->spill;
+	const GpuSortWindow *window = &sort->runs.window;
+	GpuSortSpill *spill = sort->runs.spill;
 	GpuSortView view;
 	IndexTuple	last;
 
@@ -89,12 +89,12 @@ keep_last_row(GpuSort *sort)
 static void
 compare_with_last_row(GpuSort *sort)
 {
-	const GpuSortSpill *spill = sort->spill;
+	const GpuSortSpill *spill = sort->runs.spill;
 	GpuSortRowComparer *comparer = &spill->portions->search.comparer;
 	GpuSortView view;
 
 	if (!sort->index_rows || spill->last_row == NULL ||
-		spill->last_position + 1 != sort->window.first)
+		spill->last_position + 1 != sort->runs.window.first)
 		return;
 	gpusort_row_comparer_load(comparer, 0, spill->last_row);
 	gpusort_view(sort, &view);
@@ -110,7 +110,7 @@ compare_with_last_row(GpuSort *sort)
 static void
 load(GpuSort *sort, uint64 position)
 {
-	GpuSortSpill *spill = sort->spill;
+	GpuSortSpill *spill = sort->runs.spill;
 	GpuSortPortions *portions = spill->portions;
 	uint32		number;
 
@@ -145,8 +145,8 @@ load(GpuSort *sort, uint64 position)
 static void
 show_loaded(GpuSort *sort)
 {
-	sort->window.first = sort->spill->loaded_first;
-	sort->window.nrows = sort->rows.count;
+	sort->runs.window.first = sort->runs.spill->loaded_first;
+	sort->runs.window.nrows = sort->rows.count;
 }
 
 /*
@@ -156,7 +156,7 @@ show_loaded(GpuSort *sort)
 static bool
 take_from_crew(GpuSort *sort, uint64 position)
 {
-	const GpuSortSpill *spill = sort->spill;
+	const GpuSortSpill *spill = sort->runs.spill;
 	bool		idle = !spill->loaded || spill->loaded_first < position;
 	GpuSortCrewAnswer answer;
 	uint64		ahead;
@@ -174,7 +174,7 @@ take_from_crew(GpuSort *sort, uint64 position)
 void
 gpusort_sort_load_portion(GpuSort *sort, uint64 position)
 {
-	const GpuSortWindow *window = &sort->window;
+	const GpuSortWindow *window = &sort->runs.window;
 
 	if (position >= window->first && position - window->first < window->nrows)
 		return;
@@ -202,18 +202,18 @@ find_participants(GpuSort *sort, uint32 nruns)
 	size_t		least = nruns * MIN_STRETCH_BYTES;
 	size_t		ranges = gpusort_count_ranges(sort);
 
-	if (sort->parts == NULL || (sort->is_joined && sort->group_columns == 0))
+	if (sort->parts.joined == NULL || (sort->parts.is_joined && sort->runs.group_columns == 0))
 		return 1;
 	least = Max(least, ranges * range_extents * GSD_EXTENT_BYTES);
 	return (uint32) Max(Min(gpusort_memory_pool_bytes_at_hand(sort) / least,
-							sort->parts->max_parts), 1);
+							sort->parts.joined->max_parts), 1);
 }
 
 /* Returns how much memory each of these processes has for a portion. */
 static size_t
 portion_memory(GpuSort *sort)
 {
-	uint32		participants = sort->spill->participants;
+	uint32		participants = sort->runs.spill->participants;
 	size_t		half_extents = gpusort_count_ranges(sort) * GSD_EXTENT_BYTES / 2;
 	size_t		share;
 
@@ -227,7 +227,7 @@ portion_memory(GpuSort *sort)
 static GpuSortPortions *
 make_portions(GpuSort *sort, const GpuSortRun **runs, uint32 nruns)
 {
-	MemoryContext old = MemoryContextSwitchTo(sort->spill->context);
+	MemoryContext old = MemoryContextSwitchTo(sort->runs.spill->context);
 	GpuSortRowKeys keys = gpusort_row_keys(&sort->spec);
 	size_t		memory = portion_memory(sort);
 	GpuSortPortionLimits limits;
@@ -236,8 +236,8 @@ make_portions(GpuSort *sort, const GpuSortRun **runs, uint32 nruns)
 	limits.row_bytes = gpusort_bytes_beside_row(sort);
 	limits.bytes = Min(memory * PORTION_PART, Max(PORTION_BYTES, nruns * STRETCH_BYTES));
 	limits.sample_bytes = memory * SAMPLE_PART;
-	limits.group_columns = sort->group_columns;
-	limits.min_rows = sort->min_portion_rows;
+	limits.group_columns = sort->runs.group_columns;
+	limits.min_rows = sort->runs.min_portion_rows;
 	portions = gpusort_portions_make(runs, nruns, sort->desc, &keys, sort->index_rows, &limits);
 	MemoryContextSwitchTo(old);
 	return portions;
@@ -253,8 +253,8 @@ merge_runs(GpuSort *sort, const GpuSortRun **runs, uint32 nruns, GpuSortRunFile 
 	uint64		rows = portions->first[portions->count];
 	uint32		portions_before = sort->stats.portions;
 
-	sort->spill->portions = portions;
-	sort->spill->loaded = false;
+	sort->runs.spill->portions = portions;
+	sort->runs.spill->loaded = false;
 	gpusort_run_begin(file);
 	for (uint64 position = 0; position < rows; position += sort->rows.count)
 	{
@@ -289,7 +289,7 @@ list_runs(GpuSortSpill *spill, uint32 *count)
 static const GpuSortRun **
 reduce_runs(GpuSort *sort, uint32 *count)
 {
-	GpuSortSpill *spill = sort->spill;
+	GpuSortSpill *spill = sort->runs.spill;
 	const GpuSortRun **runs = list_runs(spill, count);
 	size_t		stretches = gpusort_memory_at_hand(sort) / MIN_STRETCH_BYTES;
 	uint32		max_runs = (uint32) Min(Max(stretches, MIN_RUNS), GPUSORT_MAX_RUNS);
@@ -314,7 +314,7 @@ reduce_runs(GpuSort *sort, uint32 *count)
 GpuSortHandover
 gpusort_finish_spill(GpuSort *sort)
 {
-	GpuSortSpill *spill = sort->spill;
+	GpuSortSpill *spill = sort->runs.spill;
 	const GpuSortRun **runs;
 	uint32		nruns;
 
@@ -421,7 +421,7 @@ void
 gpusort_move_out(GpuSort *sort)
 {
 	MemoryContext old = MemoryContextSwitchTo(sort->context);
-	GpuSortSpill *spill = sort->spill != NULL ? sort->spill : gpusort_make_spill(sort);
+	GpuSortSpill *spill = sort->runs.spill != NULL ? sort->runs.spill : gpusort_make_spill(sort);
 
 	spill->file = gpusort_begin_run_file(sort);
 	gpusort_run_begin(spill->file);

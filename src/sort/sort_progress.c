@@ -105,52 +105,52 @@ trace_phase(GpuSort *sort)
 {
 	instr_time	now;
 
-	if (!sort->is_traced)
+	if (!sort->shown.is_traced)
 		return;
 	INSTR_TIME_SET_CURRENT(now);
-	gpusort_trace_event(gpusort_phase_name(sort->phase), gpusort_kind_name(sort->spec.kind),
-						sort->phase_start, now, sort->stats.rows);
-	sort->phase_start = now;
+	gpusort_trace_event(gpusort_phase_name(sort->shown.phase), gpusort_kind_name(sort->spec.kind),
+						sort->shown.phase_start, now, sort->stats.rows);
+	sort->shown.phase_start = now;
 }
 
 void
 gpusort_show_begin(GpuSort *sort)
 {
 	gpusort_show_end(sort);
-	sort->phase = sort->tuplesort != NULL ? GPUSORT_PHASE_CORE : GPUSORT_PHASE_COLLECT;
-	sort->is_traced = gpusort_trace_begin();
-	if (sort->is_traced)
-		INSTR_TIME_SET_CURRENT(sort->phase_start);
-	sort->activity = gpusort_begin_activity(sort->spec.kind, sort->spec.expected_rows);
-	gpusort_enter_phase(sort->activity, sort->phase);
+	sort->shown.phase = sort->tuplesort != NULL ? GPUSORT_PHASE_CORE : GPUSORT_PHASE_COLLECT;
+	sort->shown.is_traced = gpusort_trace_begin();
+	if (sort->shown.is_traced)
+		INSTR_TIME_SET_CURRENT(sort->shown.phase_start);
+	sort->shown.activity = gpusort_begin_activity(sort->spec.kind, sort->spec.expected_rows);
+	gpusort_enter_phase(sort->shown.activity, sort->shown.phase);
 }
 
 void
 gpusort_show_end(GpuSort *sort)
 {
 	trace_phase(sort);
-	sort->is_traced = false;
-	gpusort_end_activity(sort->activity);
-	sort->activity = NULL;
+	sort->shown.is_traced = false;
+	gpusort_end_activity(sort->shown.activity);
+	sort->shown.activity = NULL;
 }
 
 GpuSortPhase
 gpusort_show_enter(GpuSort *sort, GpuSortPhase phase)
 {
-	GpuSortPhase before = sort->phase;
+	GpuSortPhase before = sort->shown.phase;
 
 	if (phase != before)
 		trace_phase(sort);
-	sort->phase = phase;
+	sort->shown.phase = phase;
 	gpusort_show_memory(sort);
-	gpusort_enter_phase(sort->activity, phase);
+	gpusort_enter_phase(sort->shown.activity, phase);
 	return before;
 }
 
 void
 gpusort_show_memory(GpuSort *sort)
 {
-	GpuSortActivity *activity = sort->activity;
+	GpuSortActivity *activity = sort->shown.activity;
 
 	if (activity == NULL)
 		return;

@@ -131,7 +131,7 @@ put_placed_keys(GpuSort *sort, const uint32 *offsets, const GpuSortStoredRow *ro
 static pg_noinline bool
 enlarge_planes(GpuSort *sort)
 {
-	if (!sort->is_part && sort->bound.trim_at == 0)
+	if (!sort->parts.is_part && sort->bound.trim_at == 0)
 		gpusort_sort_service_feed(sort);
 	return gpusort_grow_planes(sort);
 }
@@ -304,7 +304,7 @@ trim_rows(GpuSort *sort)
 	gpusort_end_trim(sort, &trim);
 	if (encoded)
 		return true;
-	if (sort->is_part)
+	if (sort->parts.is_part)
 		elog(ERROR, "gpusort: a key could not be made again");
 	gpusort_hand_over(sort, gpusort_handover_cause(&sort->keys));
 	return false;

@@ -281,24 +281,24 @@ release_if_there(GpuSortRange **range)
 void
 gpusort_release_aside(GpuSort *sort)
 {
-	release_if_there(&sort->aside.store);
-	release_if_there(&sort->aside.refs);
+	release_if_there(&sort->parts.aside.store);
+	release_if_there(&sort->parts.aside.refs);
 }
 
 void
 gpusort_release_reordered(GpuSort *sort)
 {
-	release_if_there(&sort->reorder.rows);
-	release_if_there(&sort->reorder.refs);
-	sort->reorder.count = 0;
-	sort->reorder.but_ties = false;
+	release_if_there(&sort->device.reorder.rows);
+	release_if_there(&sort->device.reorder.refs);
+	sort->device.reorder.count = 0;
+	sort->device.reorder.but_ties = false;
 }
 
 void
 gpusort_release_merge(GpuSort *sort)
 {
-	release_if_there(&sort->merge.rest);
-	release_if_there(&sort->merge.nulls);
+	release_if_there(&sort->device.merge.rest);
+	release_if_there(&sort->device.merge.nulls);
 }
 
 void

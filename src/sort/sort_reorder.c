@@ -13,7 +13,7 @@
  * by its position, a query that reads backward or anew finds them as well.
  *
  * An index build does wait, once: several processes read its tuples, and must agree on where these
- * lie (sort_view.c).
+ * lie (view_publish.c).
  *
  * The price is memory: the rows are in the pool a second time, for which no more is taken than half
  * of what is free.
@@ -60,7 +60,7 @@
 bool
 gpusort_reorder_outlasts_refinement(const GpuSort *sort)
 {
-	return !sort->index_rows && !sort->tells_equal && !sort->is_joined && !gpusort_verify;
+	return !sort->index_rows && !sort->tells_equal && !sort->parts.is_joined && !gpusort_verify;
 }
 
 /* Returns whether reading so many rows in order gains more than having them copied costs. */
@@ -120,7 +120,7 @@ void
 gpusort_reorder_feed(GpuSort *sort)
 {
 	if (may_pay(sort, gpusort_rows_in_the_end(sort), any_long_keys(sort)))
-		gpusort_job_feed_rows(&sort->service.job, sort->rows.store, sort->rows.used);
+		gpusort_job_feed_rows(&sort->device.job, sort->rows.store, sort->rows.used);
 }
 
 static uint32
@@ -167,14 +167,15 @@ have_one_length(const GpuSortRows *rows)
 static bool
 acquire_memory(GpuSort *sort, size_t row_bytes, size_t refs_bytes)
 {
+	GpuSortReordered *reorder = &sort->device.reorder;
 	uint32		extents = extents_for(row_bytes) + extents_for(refs_bytes);
 
 	if (gpusort_reorder_rows == GPUSORT_REORDER_AUTO &&
 		extents > gpusort_pool->header->free_extents / 2)
 		return false;
-	return acquire_in_pool(sort, &sort->reorder.rows, GPUSORT_RANGE_SORTED_ROWS, row_bytes) &&
+	return acquire_in_pool(sort, &reorder->rows, GPUSORT_RANGE_SORTED_ROWS, row_bytes) &&
 		(refs_bytes == 0 ||
-		 acquire_in_pool(sort, &sort->reorder.refs, GPUSORT_RANGE_SORTED_REFS, refs_bytes));
+		 acquire_in_pool(sort, &reorder->refs, GPUSORT_RANGE_SORTED_REFS, refs_bytes));
 }
 
 /* Tells the job where in a tuple its length is found. */
@@ -211,18 +212,18 @@ gpusort_reorder_begin(GpuSort *sort)
 	set_length_field(sort, &rows);
 	if (acquire_memory(sort, rows.row_bytes, one_length ? 0 : sort->rows.count * sizeof(uint32)))
 	{
-		rows.to_rows = sort->reorder.rows;
-		rows.to_refs = sort->reorder.refs;
-		sort->reorder.places = (GpuSortRowPlaces) {
-			.base = sort->reorder.rows->base,
-			.refs = one_length ? NULL : RANGE_U32(sort->reorder.refs),
+		rows.to_rows = sort->device.reorder.rows;
+		rows.to_refs = sort->device.reorder.refs;
+		sort->device.reorder.places = (GpuSortRowPlaces) {
+			.base = sort->device.reorder.rows->base,
+			.refs = one_length ? NULL : RANGE_U32(sort->device.reorder.refs),
 			.unit = sort->rows.places.unit,
 			.uniform = one_length,
 			.stride = rows.stride,
 		};
-		sort->reorder.running = gpusort_job_reorder(&sort->service.job, &rows);
+		sort->device.reorder.running = gpusort_job_reorder(&sort->device.job, &rows);
 	}
-	if (!sort->reorder.running)
+	if (!sort->device.reorder.running)
 		gpusort_release_reordered(sort);
 }
 

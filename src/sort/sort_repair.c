@@ -56,7 +56,7 @@ move_rows(GpuSort *sort, uint64 from, uint64 end, uint64 to, bool equal)
 {
 	uint64		n = end - from;
 
-	Assert(sort->reorder.rows == NULL);
+	Assert(sort->device.reorder.rows == NULL);
 	reverse(sort->order.ids + to, from - to);
 	reverse(sort->order.ids + from, n);
 	reverse(sort->order.ids + to, end - to);

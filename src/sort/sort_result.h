@@ -8,8 +8,8 @@
  *
  * The rows that this process is to have come in *stretches*, positions that follow each other.
  * They are one stretch if all rows are for this process.  If several processes divide the rows,
- * each takes *slices* from a counter that they share, and a slice is a stretch.  Rows that are equal
- * in the columns by which rows are sliced are never in different stretches.
+ * each takes *slices* from a counter that they share, and a slice is a stretch.  Rows that are
+ * equal in the columns by which rows are sliced are never in different stretches.
  *
  * Life of the result of a sort of one process, whose owner ends the sort:
  *

@@ -47,7 +47,8 @@ typedef void (*range_visitor) (GpuSort *sort, GpuSortRange *range);
 bool
 gpusort_sort_service_is_wanted(const GpuSort *sort, uint64 rows)
 {
-	if (sort->merge.failed || (sort->spill != NULL && sort->spill->shared_first != NULL))
+	if (sort->device.merge.failed ||
+		(sort->runs.spill != NULL && sort->runs.spill->shared_first != NULL))
 		return false;
 	switch ((GpuSortEngine) gpusort_engine)
 	{
@@ -84,20 +85,20 @@ gpusort_sort_service_open(GpuSort *sort, unsigned nplanes, uint64 expected)
 {
 	const char *why;
 
-	sort->service.descriptor = gpusort_acquire_range(sort, GPUSORT_RANGE_DESCRIPTOR);
-	if (sort->service.descriptor == NULL)
+	sort->device.descriptor = gpusort_acquire_range(sort, GPUSORT_RANGE_DESCRIPTOR);
+	if (sort->device.descriptor == NULL)
 		return GPUSORT_WHY_NO_SPACE;
-	why = gpusort_job_open(&sort->service.job, sort->service.descriptor, nplanes, expected);
+	why = gpusort_job_open(&sort->device.job, sort->device.descriptor, nplanes, expected);
 	if (why != NULL)
 	{
-		gpusort_range_release(sort->service.descriptor);
-		sort->service.descriptor = NULL;
+		gpusort_range_release(sort->device.descriptor);
+		sort->device.descriptor = NULL;
 	}
 	else
 	{
-		dlist_push_tail(&open_sorts, &sort->service.node);
-		if (sort->is_traced)
-			gpusort_job_trace(&sort->service.job);
+		dlist_push_tail(&open_sorts, &sort->device.node);
+		if (sort->shown.is_traced)
+			gpusort_job_trace(&sort->device.job);
 	}
 	return why;
 }
@@ -130,7 +131,7 @@ gpusort_sort_service_feed(GpuSort *sort)
 		!gpusort_sort_service_is_wanted(sort, sort->rows.count))
 		return;
 	nplanes = gpusort_list_planes(&sort->keys, planes);
-	if (!sort->service.job.open &&
+	if (!sort->device.job.open &&
 		(!gpusort_service_is_up(&cuda) || open_job(sort, nplanes) != NULL))
 		return;
 	for (int i = 0; i < sort->keys.ncolumns; i++)
@@ -140,13 +141,13 @@ gpusort_sort_service_feed(GpuSort *sort)
 		if (column->bytes != GPUSORT_BYTES_NONE)
 		{
 			if (gpusort_prefix_is_final(column))
-				gpusort_job_feed(&sort->service.job, plane, planes[plane].words, sort->rows.count);
+				gpusort_job_feed(&sort->device.job, plane, planes[plane].words, sort->rows.count);
 			plane++;
 		}
 		if (column->facts.long_keys)
 			break;
 		for (int w = 0; w < column->nwords; w++, plane++)
-			gpusort_job_feed(&sort->service.job, plane, planes[plane].words, sort->rows.count);
+			gpusort_job_feed(&sort->device.job, plane, planes[plane].words, sort->rows.count);
 	}
 	gpusort_reorder_feed(sort);
 }
@@ -155,15 +156,15 @@ gpusort_sort_service_feed(GpuSort *sort)
 static void
 visit_job_ranges(GpuSort *sort, range_visitor visit)
 {
-	visit(sort, sort->service.descriptor);
+	visit(sort, sort->device.descriptor);
 	visit(sort, sort->order.workspace);
 	visit(sort, sort->order.equal);
 	visit(sort, sort->rows.store);
 	visit(sort, sort->rows.refs);
-	visit(sort, sort->reorder.rows);
-	visit(sort, sort->reorder.refs);
-	visit(sort, sort->merge.rest);
-	visit(sort, sort->merge.nulls);
+	visit(sort, sort->device.reorder.rows);
+	visit(sort, sort->device.reorder.refs);
+	visit(sort, sort->device.merge.rest);
+	visit(sort, sort->device.merge.nulls);
 	for (int i = 0; i < sort->keys.ncolumns; i++)
 	{
 		GpuSortColumn *column = &sort->keys.columns[i];
@@ -179,7 +180,7 @@ static void
 leave_range(GpuSort *sort, GpuSortRange *range)
 {
 	if (range != NULL)
-		gpusort_range_leave(range, sort->service.job.number);
+		gpusort_range_leave(range, sort->device.job.number);
 }
 
 /*
@@ -189,11 +190,11 @@ leave_range(GpuSort *sort, GpuSortRange *range)
 static void
 trace_devices(const GpuSort *sort)
 {
-	const GpuSortJob *job = &sort->service.job;
+	const GpuSortJob *job = &sort->device.job;
 	const gsd_result *result = gpusort_job_result(job);
 	uint32		pid = gpusort_pool->header->service.daemon_pid;
-	double		begin_ms = gpusort_trace_ms(sort->service.run_at);
-	double		end_ms = begin_ms + INSTR_TIME_GET_MILLISEC(gpusort_elapsed(sort->service.run_at));
+	double		begin_ms = gpusort_trace_ms(sort->device.run_at);
+	double		end_ms = begin_ms + INSTR_TIME_GET_MILLISEC(gpusort_elapsed(sort->device.run_at));
 	bool		over = sort->order.ready == sort->rows.count;
 	const gsd_span *spans = NULL;
 	uint32		nspans = over ? gpusort_job_spans(job, &spans) : 0;
@@ -208,7 +209,7 @@ trace_devices(const GpuSort *sort)
 	}
 	if (nspans > 0)
 		end_ms = begin_ms = begin_ms + result->device_ms;
-	if (sort->reorder.count > 0)
+	if (sort->device.reorder.count > 0)
 		end_ms = begin_ms + result->reorder_ms;
 	for (unsigned i = 0; i < result->devices && begin_ms < end_ms; i++)
 		gpusort_trace_device(pid, i, GPUSORT_TRACE_ANY_QUEUE, nspans > 0 ? "reorder" : "sort", begin_ms, end_ms,
@@ -218,30 +219,30 @@ trace_devices(const GpuSort *sort)
 void
 gpusort_sort_service_end(GpuSort *sort)
 {
-	sort->reorder.running = false;
-	if (!sort->service.job.open)
+	sort->device.reorder.running = false;
+	if (!sort->device.job.open)
 		return;
-	if (sort->is_traced && sort->service.job.running)
+	if (sort->shown.is_traced && sort->device.job.running)
 		trace_devices(sort);
-	dlist_delete(&sort->service.node);
-	gpusort_job_close(&sort->service.job);
-	if (sort->service.job.left_behind)
+	dlist_delete(&sort->device.node);
+	gpusort_job_close(&sort->device.job);
+	if (sort->device.job.left_behind)
 		visit_job_ranges(sort, leave_range);
-	gpusort_range_release(sort->service.descriptor);
-	sort->service.descriptor = NULL;
+	gpusort_range_release(sort->device.descriptor);
+	sort->device.descriptor = NULL;
 }
 
 bool
 gpusort_sort_service_holds_memory(const GpuSort *sort)
 {
-	return sort->service.job.left_behind;
+	return sort->device.job.left_behind;
 }
 
 void
 gpusort_sort_service_abandon(GpuSort *sort)
 {
-	if (sort->service.job.left_behind)
-		gpusort_job_abandon(&sort->service.job);
+	if (sort->device.job.left_behind)
+		gpusort_job_abandon(&sort->device.job);
 }
 
 /*
@@ -283,7 +284,7 @@ gpusort_sort_service_fall_back(GpuSort *sort, const char *why, bool failed)
 	gpusort_pool->header->service.fallbacks++;
 	gpusort_sort_service_end(sort);
 	gpusort_release_reordered(sort);
-	if (sort->service.job.left_behind)
+	if (sort->device.job.left_behind)
 		replace_written(sort);
 	report_fallback(sort->stats.fallback, failed);
 }
@@ -304,13 +305,13 @@ run_job(GpuSort *sort)
 	if (!gpusort_range_grow(sort->order.workspace, nrows * sizeof(uint32)) ||
 		(equal && !gpusort_range_grow(sort->order.equal, gpusort_bitmap_bytes(nrows))))
 		return GPUSORT_WHY_NO_ROOM;
-	if (!sort->service.job.open && (why = open_job(sort, nplanes)) != NULL)
+	if (!sort->device.job.open && (why = open_job(sort, nplanes)) != NULL)
 		return why;
 	for (unsigned i = 0; i < sort->keys.nplanes; i++)
 		planes[i].null_order = sort->keys.planes[i].null_order;
 	gpusort_reorder_begin(sort);
-	INSTR_TIME_SET_CURRENT(sort->service.run_at);
-	return gpusort_job_run(&sort->service.job, nrows, sort->keys.nplanes, planes,
+	INSTR_TIME_SET_CURRENT(sort->device.run_at);
+	return gpusort_job_run(&sort->device.job, nrows, sort->keys.nplanes, planes,
 						   sort->order.workspace, equal ? sort->order.equal : NULL);
 }
 
@@ -318,7 +319,7 @@ run_job(GpuSort *sort)
 static void
 end_if_answered(GpuSort *sort)
 {
-	if (sort->order.ready == sort->rows.count && !sort->reorder.running)
+	if (sort->order.ready == sort->rows.count && !sort->device.reorder.running)
 		gpusort_sort_service_end(sort);
 }
 
@@ -338,7 +339,7 @@ gpusort_note_result(GpuSort *sort, const gsd_result *result)
 static void
 take_result(GpuSort *sort)
 {
-	gpusort_note_result(sort, gpusort_job_result(&sort->service.job));
+	gpusort_note_result(sort, gpusort_job_result(&sort->device.job));
 	sort->order.ids = RANGE_U32(sort->order.workspace);
 	end_if_answered(sort);
 }
@@ -356,7 +357,7 @@ wait_for_rows(GpuSort *sort, uint64 rows)
 	{
 		uint64		before = sort->order.ready;
 
-		why = gpusort_job_wait(&sort->service.job, before + 1, &sort->order.ready);
+		why = gpusort_job_wait(&sort->device.job, before + 1, &sort->order.ready);
 		gs_progress_advance(sort->progress, sort->order.ready - before);
 	}
 	gpusort_add_elapsed(&sort->stats.wait_time, start);
@@ -383,7 +384,7 @@ gpusort_sort_service_sort(GpuSort *sort, bool all_at_once)
 	if (why != NULL)
 	{
 		gpusort_sort_service_fall_back(sort, why,
-									   sort->service.job.open && sort->service.job.running);
+									   sort->device.job.open && sort->device.job.running);
 		return false;
 	}
 	take_result(sort);
@@ -399,7 +400,7 @@ gpusort_sort_service_await(GpuSort *sort, uint64 rows)
 	bool		sorted;
 
 	INSTR_TIME_SET_CURRENT(start);
-	why = gpusort_job_wait(&sort->service.job, rows, &sort->order.ready);
+	why = gpusort_job_wait(&sort->device.job, rows, &sort->order.ready);
 	gpusort_add_elapsed(&sort->stats.wait_time, start);
 	if (why != NULL)
 	{
@@ -420,7 +421,7 @@ gpusort_sort_service_await(GpuSort *sort, uint64 rows)
 static void
 gpusort_sort_service_poll(GpuSort *sort)
 {
-	sort->order.ready = Max(sort->order.ready, gpusort_job_ready(&sort->service.job));
+	sort->order.ready = Max(sort->order.ready, gpusort_job_ready(&sort->device.job));
 	end_if_answered(sort);
 }
 
@@ -431,7 +432,7 @@ gpusort_sort_service_find(MemoryContext context)
 
 	dlist_foreach(iter, &open_sorts)
 	{
-		GpuSort    *sort = dlist_container(GpuSort, service.node, iter.cur);
+		GpuSort    *sort = dlist_container(GpuSort, device.node, iter.cur);
 		MemoryContext above = sort->context;
 
 		while (above != NULL && above != context)
@@ -451,9 +452,9 @@ gpusort_sort_service_find(MemoryContext context)
 static void
 look_for_reordered(GpuSort *sort, uint64 rows)
 {
-	GpuSortJob *job = &sort->service.job;
+	GpuSortJob *job = &sort->device.job;
 	GpuSortOrder *order = &sort->order;
-	GpuSortReordered *reorder = &sort->reorder;
+	GpuSortReordered *reorder = &sort->device.reorder;
 	bool		wait = gpusort_reorder_rows == GPUSORT_REORDER_ON;
 	bool		over;
 
@@ -477,9 +478,9 @@ gpusort_await_rows(GpuSort *sort, uint64 rows)
 {
 	if (rows > sort->order.ready)
 		gpusort_sort_service_await(sort, rows);
-	if (sort->reorder.running)
+	if (sort->device.reorder.running)
 		look_for_reordered(sort, rows);
-	else if (sort->service.job.open)
+	else if (sort->device.job.open)
 		gpusort_sort_service_poll(sort);
 }
 
@@ -490,8 +491,8 @@ gpusort_await_all(GpuSort *sort)
 
 	if (sort->order.ready < rows)
 		gpusort_sort_service_await(sort, rows);
-	if (!sort->reorder.running)
+	if (!sort->device.reorder.running)
 		return;
-	(void) gpusort_job_wait_reordered(&sort->service.job, rows, &sort->reorder.count);
+	(void) gpusort_job_wait_reordered(&sort->device.job, rows, &sort->device.reorder.count);
 	gpusort_sort_service_end(sort);
 }

@@ -91,7 +91,7 @@ gpusort_write_rows(GpuSort *sort, GpuSortRunFile *file)
 GpuSortHandover
 gpusort_spill_rows(GpuSort *sort)
 {
-	GpuSortSpill *spill = sort->spill;
+	GpuSortSpill *spill = sort->runs.spill;
 	GpuSortPhase outer;
 	bool		is_large;
 	GpuSortHandover why;
@@ -102,7 +102,7 @@ gpusort_spill_rows(GpuSort *sort)
 	 * comparison then.  So are a part's if their order could not be refined or confirmed: that has
 	 * left planes that are of no use when the part's rows are joined with others.
 	 */
-	if ((why == GPUSORT_HANDOVER_MEMORY || (why != GPUSORT_HANDOVER_NONE && sort->is_part)) &&
+	if ((why == GPUSORT_HANDOVER_MEMORY || (why != GPUSORT_HANDOVER_NONE && sort->parts.is_part)) &&
 		gpusort_has_order(sort))
 	{
 		gpusort_sort_by_comparison(sort);
@@ -110,7 +110,7 @@ gpusort_spill_rows(GpuSort *sort)
 	}
 	if (why != GPUSORT_HANDOVER_NONE)
 	{
-		if (sort->is_part)
+		if (sort->parts.is_part)
 			spill->refused = true;
 		return why;
 	}
@@ -134,10 +134,10 @@ gpusort_spill_rows(GpuSort *sort)
 	 * before gpusort_forget_rows(), which may reset the capacity for which the part has claimed
 	 * rows
 	 */
-	if (sort->is_part)
+	if (sort->parts.is_part)
 		gpusort_share_memory(sort);
 	gpusort_forget_rows(sort);
-	if (!sort->is_part &&
+	if (!sort->parts.is_part &&
 		(is_large || gpusort_pool_is_uneven(&sort->memory.pool_account)))
 		gpusort_rewind_ranges(sort);
 	return GPUSORT_HANDOVER_NONE;
@@ -149,7 +149,7 @@ gpusort_make_room(GpuSort *sort)
 	GpuSortHandover why = gpusort_handover_cause(&sort->keys);
 
 	if (why != GPUSORT_HANDOVER_MEMORY || !gpusort_enable_spill ||
-		(sort->is_part && (sort->spill == NULL || sort->spill->refused)) ||
+		(sort->parts.is_part && (sort->runs.spill == NULL || sort->runs.spill->refused)) ||
 		sort->rows.count == 0 || sort->keys.ncolumns == 0)
 		return why;
 	return gpusort_spill_rows(sort);

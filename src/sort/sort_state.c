@@ -23,7 +23,7 @@ release_memory(GpuSort *sort)
 	gpusort_unmap_window(sort);
 	gpusort_sort_service_end(sort);
 	/* a worker has failed while others were sorting its rows; the leader gives its extents back */
-	if (sort->team.running && sort->is_joined)
+	if (sort->team.running && sort->parts.is_joined)
 		gpusort_leave_ranges(sort);
 	gpusort_release_ranges(sort);
 	gpusort_sort_service_abandon(sort);
@@ -34,10 +34,10 @@ gpusort_release_state(GpuSort *sort)
 {
 	release_memory(sort);
 	gpusort_release_aside(sort);
-	if (!sort->is_part && !sort->is_joined)
+	if (!sort->parts.is_part && !sort->parts.is_joined)
 	{
 		gpusort_give_owner(&sort->memory.pool_account);
-		sort->parts = NULL;
+		sort->parts.joined = NULL;
 	}
 	gpusort_pool_close(&sort->memory.pool_account);
 	gpusort_show_end(sort);
@@ -49,9 +49,9 @@ context_callback(void *arg)
 	GpuSort    *sort = arg;
 
 	/* on error, the resource owner has closed the files already */
-	if (sort->spill != NULL)
-		gpusort_delete_spill(sort->spill);
-	sort->spill = NULL;
+	if (sort->runs.spill != NULL)
+		gpusort_delete_spill(sort->runs.spill);
+	sort->runs.spill = NULL;
 	gpusort_release_state(sort);
 }
 
@@ -68,7 +68,7 @@ gpusort_forget_rows(GpuSort *sort)
 		gpusort_rewind_ranges(sort);
 	gpusort_release_reordered(sort);
 	gpusort_release_merge(sort);
-	sort->merge.merged = sort->merge.failed = false;
+	sort->device.merge.merged = sort->device.merge.failed = false;
 	gpusort_release_unneeded(sort);
 	gpusort_empty_rows(&sort->rows);
 	gpusort_forget_values(&sort->keys);

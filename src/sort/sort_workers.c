@@ -65,7 +65,7 @@ static bool
 may_start_workers(const GpuSort *sort)
 {
 	return IsUnderPostmaster && !IsParallelWorker() && IsTransactionState() &&
-		ActiveSnapshotSet() && INTERRUPTS_CAN_BE_PROCESSED() && !sort->is_part;
+		ActiveSnapshotSet() && INTERRUPTS_CAN_BE_PROCESSED() && !sort->parts.is_part;
 }
 
 static GpuSortTeam *

@@ -25,7 +25,7 @@ gpusort_make_spill(GpuSort *sort)
 
 	spill->context = context;
 	spill->participants = 1;
-	sort->spill = spill;
+	sort->runs.spill = spill;
 	return spill;
 }
 
@@ -42,8 +42,8 @@ gpusort_share_files(GpuSort *sort, int participants)
 {
 	gpusort_end_spill(sort);
 	begin_files(gpusort_make_spill(sort));
-	sort->spill->next_number = participants;
-	return sort->spill->files;
+	sort->runs.spill->next_number = participants;
+	return sort->runs.spill->files;
 }
 
 void
@@ -58,7 +58,7 @@ gpusort_use_shared_files(GpuSort *sort, FileSet *files, pg_atomic_uint32 *number
 bool
 gpusort_has_runs(const GpuSort *sort)
 {
-	const GpuSortSpill *spill = sort->spill;
+	const GpuSortSpill *spill = sort->runs.spill;
 
 	/*
 	 * a part that is given portions of a sort has none of their rows in memory until it has loaded
@@ -77,7 +77,7 @@ gpusort_next_file(GpuSortSpill *spill)
 GpuSortRunFile *
 gpusort_begin_run_file(GpuSort *sort)
 {
-	GpuSortSpill *spill = sort->spill;
+	GpuSortSpill *spill = sort->runs.spill;
 	MemoryContext old = MemoryContextSwitchTo(spill->context);
 	GpuSortRunFile *file;
 
@@ -112,7 +112,7 @@ release_kept(GpuSortSpill *spill)
 void
 gpusort_keep_runs(GpuSort *sort)
 {
-	GpuSortSpill *spill = sort->spill;
+	GpuSortSpill *spill = sort->runs.spill;
 	const GpuSortMemory *memory = &sort->memory;
 
 	if (memory->keep_bytes == 0 || spill->kept != NULL ||
@@ -126,7 +126,7 @@ gpusort_keep_runs(GpuSort *sort)
 void
 gpusort_publish_runs(GpuSort *part)
 {
-	GpuSortSpill *spill = part->spill;
+	GpuSortSpill *spill = part->runs.spill;
 	uint32		count = gpusort_run_file_extents(spill->file);
 	uint32	   *list = palloc(Max(count, 1) * sizeof(uint32));
 
@@ -152,7 +152,7 @@ give_kept(GpuSort *sort, const GpuSortRunFile *file)
 void
 gpusort_drop_run_file(GpuSort *sort, uint32 which)
 {
-	GpuSortSpill *spill = sort->spill;
+	GpuSortSpill *spill = sort->runs.spill;
 	GpuSortRunFile *file = spill->read[which];
 
 	if (file->kept != NULL)
@@ -185,7 +185,7 @@ gpusort_delete_spill(GpuSortSpill *spill)
 void
 gpusort_end_spill(GpuSort *sort)
 {
-	GpuSortSpill *spill = sort->spill;
+	GpuSortSpill *spill = sort->runs.spill;
 
 	if (spill == NULL)
 		return;
@@ -195,7 +195,7 @@ gpusort_end_spill(GpuSort *sort)
 			give_kept(sort, spill->read[i]);
 	sort->memory.kept_extents = 0;
 	gpusort_unmap_window(sort);
-	sort->window.first = sort->window.nrows = 0;
+	sort->runs.window.first = sort->runs.window.nrows = 0;
 	if (spill->file != NULL)
 		gpusort_run_file_close(spill->file);
 	for (uint32 i = 0; i < spill->nread; i++)
@@ -208,7 +208,7 @@ gpusort_end_spill(GpuSort *sort)
 	 * do this last: on error, such as when a file can't be written to its end, the callback of the
 	 * sort's context deletes the files
 	 */
-	sort->spill = NULL;
+	sort->runs.spill = NULL;
 	MemoryContextDelete(spill->context);
 	pfree(spill);
 }

@@ -11,6 +11,7 @@
 #include "sort/memory_private.h"
 #include "sort/rows_private.h"
 #include "sort/spill_private.h"
+#include "sort/state_private.h"
 
 /*
  * A portion should be read in stretches of at least STRETCH_BYTES: shorter ones take as long to
@@ -111,8 +112,8 @@ may_plan(const GpuSort *sort)
 
 	return gpusort_enable_spill && memory->buffer_bytes == 0 && memory->expected_rows == 0 &&
 		memory->pool_account.max_extents > 0 &&
-		sort->rows.count > 0 && sort->keys.ncolumns > 0 && sort->parts == NULL &&
-		(!sort->is_part || (sort->spill != NULL && !sort->spill->refused));
+		sort->rows.count > 0 && sort->keys.ncolumns > 0 && sort->parts.joined == NULL &&
+		(!sort->parts.is_part || (sort->runs.spill != NULL && !sort->runs.spill->refused));
 }
 
 /* Divides the memory, if enough of the runs can stay in it. */

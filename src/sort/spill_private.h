@@ -59,6 +59,28 @@ typedef struct GpuSortSpill
 	uint64		last_position;
 } GpuSortSpill;
 
+/* The portion of the runs whose rows are at hand. */
+typedef struct GpuSortWindow
+{
+	uint64		first;			/* position of its first row */
+	uint64		nrows;			/* number of its rows; 0: there is no window */
+	/* another process has loaded it, and view shows it; else it is the rows in memory */
+	bool		mapped;
+	GpuSortView view;
+	GpuSortViewMapping mapping;
+} GpuSortWindow;
+
+/* The runs of a sort that has spilled. */
+typedef struct GpuSortRuns
+{
+	GpuSortSpill *spill;		/* runs in files (spill_files.c); NULL: there are none */
+	GpuSortWindow window;		/* positions whose rows are at hand, if there are runs */
+	/* rows that are equal in so many first columns are not divided among processes */
+	int			group_columns;
+	/* processes that divide the rows take at least so many at a time */
+	uint64		min_portion_rows;
+} GpuSortRuns;
+
 /* Make the state of a sort that spills.  It has no files yet. */
 extern GpuSortSpill *gpusort_make_spill(GpuSort *sort);
 

@@ -2,6 +2,10 @@
  * state_private.h
  *		What a sort consists of.
  *
+ * A sort is made of the structs of its rooms, each of which a header declares beside the functions
+ * that work on it: keys, rows, memory, service (what gpusortd does) and spill (runs).  Those of the
+ * order, of the team and of parts, which functions of several rooms look at, are declared here.
+ *
  * A row exists in three places, all indexed by its row id, which is its place in the order
  * of arrival: its tuple lies in the row store (row_store.c), a table of references says where
  * (sort_view.h), and every part of every sort column has a plane (key_columns.c).  After the
@@ -10,75 +14,19 @@
 #ifndef GPUSORT_STATE_PRIVATE_H
 #define GPUSORT_STATE_PRIVATE_H
 
-#include "lib/ilist.h"
-
-#include "engine/gs_layout.h"
-#include "engine/gs_merged.h"
-#include "service/service.h"
 #include "settings.h"
 #include "sort/keys_private.h"
+#include "sort/memory_private.h"
 #include "sort/rows_private.h"
+#include "sort/service_private.h"
 #include "sort/sort.h"
 #include "sort/sort_team.h"
-#include "sort/sort_view.h"
+#include "sort/spill_private.h"
 #include "stats/stats.h"
 
 /* ---------- the state ---------- */
 
 #define EXTENT_BYTES	((size_t) GSD_EXTENT_BYTES)
-
-/* What is known about the rows of an index build. */
-typedef struct GpuSortIndexFacts
-{
-	bool		tids_ordered;	/* rows arrived in the order of their TIDs */
-	uint64		last_tid;
-	bool		any_dead;		/* some rows are marked dead */
-	bool		other_lengths;	/* some tuples are not as long as the template */
-} GpuSortIndexFacts;
-
-/* How much memory a sort may have (sort_memory.c). */
-typedef struct GpuSortMemory
-{
-	size_t		limit_bytes;	/* limit of private memory */
-	/* the limit that the sort began with; a single large row may raise it */
-	size_t		first_limit_bytes;
-	/*
-	 * private memory that neither rows nor planes take: what encoders were seen to hold, and
-	 * charged_bytes
-	 */
-	size_t		other_private_bytes;
-	/* what the sort's owner takes of private memory (gpusort_charge()) */
-	size_t		charged_bytes;
-	size_t		encoders_bytes; /* what encoders will be let hold whatever rows take */
-	/* bytes of the row store that rows leave to keys which are made when rows are sorted */
-	size_t		spare_bytes;
-	GpuSortPoolAccount pool_account;
-	size_t		reserve_bytes;	/* address space that each range reserves */
-	uint64		capacity;		/* number of rows that the planes have room for */
-	uint64		expected_rows;	/* rows that there will be, if that is known, else 0 */
-
-	/* if not all rows fit (spill_plan.c) */
-	double		planned_rows;	/* the planner's estimate of the rows of all participants */
-	/* memory for rows before they become a run; 0: memory is not divided */
-	size_t		buffer_bytes;
-	size_t		keep_bytes;		/* memory for runs that stay in memory */
-	/* extents of the pool that hold runs of this sort, or of this part */
-	uint32		kept_extents;
-
-	/* rows that the planes of all parts have room for; NULL: this sort is no part */
-	pg_atomic_uint64 *claimed_rows;
-	/* of a part: not 0 if each part may have no more than its share */
-	pg_atomic_uint32 *shares_enforced;
-	uint32		shared_extents; /* extents of which a part has its share */
-	pg_atomic_uint32 *shares;	/* processes that divide the memory; NULL: this one has it alone */
-} GpuSortMemory;
-
-/* Returns how many processes divide the memory to collect rows or to load portions. */
-static inline uint32
-gpusort_shares(const GpuSortMemory *memory)
-{
-	return memory->shares != NULL ? pg_atomic_read_u32(memory->shares) : 1;
-}
 
 /* How many rows are wanted, and which of those that came so far (sort_bound.c). */
 typedef struct GpuSortBound
@@ -122,76 +70,6 @@ typedef struct GpuSortOrder
 	bool		performed;
 } GpuSortOrder;
 
-/* A column of rows that are made of their keys. */
-typedef struct GpuSortKeyRowColumn
-{
-	GpuSortColumn *column;
-	GpuSortInverse inverse;
-	int			bytes;			/* length of its value */
-	uint32		offset;			/* where the value lies in a row without nulls */
-	int			page_offset;	/* where it lies in tuples on pages of page_natts attributes */
-	gs_unpacking unpacking;		/* how to get its word back out of order.keys */
-	bool		always_null;
-} GpuSortKeyRowColumn;
-
-/* Rows that are made of their keys (key_rows.c). */
-typedef struct GpuSortKeyRows
-{
-	bool		possible;
-	bool		used;			/* no rows are stored */
-	/*
-	 * tuples on pages that have so many attributes and no nulls have the values at fixed places; 0:
-	 * none do
-	 */
-	AttrNumber	page_natts;
-	GpuSortKeyRowColumn columns[GPUSORT_KEY_ROW_COLUMNS];	/* indexed by attribute number - 1 */
-} GpuSortKeyRows;
-
-/* The portion of the runs whose rows are at hand. */
-typedef struct GpuSortWindow
-{
-	uint64		first;			/* position of its first row */
-	uint64		nrows;			/* number of its rows; 0: there is no window */
-	/* another process has loaded it, and view shows it; else it is the rows in memory */
-	bool		mapped;
-	GpuSortView view;
-	GpuSortViewMapping mapping;
-} GpuSortWindow;
-
-/* A sort's job for gpusortd (sort_service.c). */
-typedef struct GpuSortJobState
-{
-	GpuSortJob	job;
-	GpuSortRange *descriptor;	/* memory in which an open job is described */
-	instr_time	run_at;
-	dlist_node	node;			/* link in the list of sorts with an open job */
-} GpuSortJobState;
-
-/* Rows that gpusortd brings into sorted order (sort_reorder.c). */
-typedef struct GpuSortReordered
-{
-	bool		running;		/* the job goes on with bringing rows into order */
-	uint64		count;			/* so many first positions are valid */
-	/* except those of ties: of rows that order.equal marks, and of the rows before them */
-	bool		but_ties;
-	GpuSortRange *rows;			/* the rows in order; NULL: there are none */
-	GpuSortRange *refs;			/* where in `rows` they begin; NULL: all are equally long */
-	/* the two as places, where a position takes the place of a row id */
-	GpuSortRowPlaces places;
-} GpuSortReordered;
-
-/* Two sorts that gpusortd puts in one order (sort.h). */
-typedef struct GpuSortMerge
-{
-	bool		failed;			/* gpusortd has failed to do that, and is not asked again */
-	bool		merged;			/* the order is that of the rows of both sorts */
-	bool		holds_order;	/* this sort has it, in order.workspace and order.equal */
-	bool		any_nulls;		/* some row of either sort has a null in its key */
-	gs_sides	sides;
-	GpuSortRange *rest;	/* during the merge: words of both sorts that don't fill an extent */
-	GpuSortRange *nulls;		/* during the merge: bitmaps of nulls of both sorts */
-} GpuSortMerge;
-
 /* Several processes that put a sort's rows in order (sort_team.h). */
 typedef struct GpuSortTeamUse
 {
@@ -208,7 +86,7 @@ typedef struct GpuSortTeamUse
 
 /*
  * What a sort is asked for before it has rows.  All that it consists of follows from that and from
- * its spec.  A part of a shared sort is asked for the same as that sort (sort_parts.c).
+ * its spec.  A part of a shared sort is asked for the same as that sort (parts_collect.c).
  */
 typedef struct GpuSortRequest
 {
@@ -217,11 +95,31 @@ typedef struct GpuSortRequest
 	uint64		bound;			/* how many rows are wanted at most; 0: all */
 } GpuSortRequest;
 
+/* A sort whose rows several processes collect (sort_parts.h), and the parts of it. */
+typedef struct GpuSortPartsUse
+{
+	bool		is_part;
+	bool		is_joined;	/* parts are joined in this sort, whose extents are the shared sort's */
+	struct GpuSortParts *joined;	/* parts that were joined to it; NULL: none */
+	GpuSortRows aside;			/* rows put into the sort itself, while parts are joined to it */
+} GpuSortPartsUse;
+
+/* What other sessions see of a sort (sort_progress.c). */
+typedef struct GpuSortShown
+{
+	GpuSortActivity *activity;	/* NULL: they see nothing */
+	GpuSortPhase phase;
+	instr_time	phase_start;	/* when the phase began, if the sort is traced */
+	bool		is_traced;
+} GpuSortShown;
+
 struct GpuSort
 {
 	MemoryContext context;
 	MemoryContext scratch;		/* memory for detoasted values, reset for each row */
 	MemoryContextCallback on_reset;
+
+	/* what is asked for */
 	TupleDesc	desc;
 	GpuSortSpec spec;
 	bool		index_rows;		/* rows are IndexTuples, else MinimalTuples */
@@ -229,49 +127,43 @@ struct GpuSort
 	bool		is_borrowed;
 	bool		optional;		/* never handed over: the caller is told that it has failed */
 	bool		tells_equal;	/* the sort is to find which rows are equal to the one before */
-
-	/* in a sort whose rows several processes collect (sort_parts.h) */
-	bool		is_part;
-	bool		is_joined;	/* parts are joined in this sort, whose extents are the shared sort's */
-
-	GpuSortKeys keys;
-	GpuSortRows rows;
-	GpuSortRows aside;			/* rows put into the sort itself, while parts are joined to it */
-	GpuSortIndexFacts index;
-	GpuSortMemory memory;
-	GpuSortBound bound;
-	GpuSortKeyRows key_rows;
-	GpuSortOrder order;
-	struct GpuSortParts *parts;	/* parts that were joined to it; NULL: none */
-	/* rows that are equal in so many first columns are not divided among processes */
-	int			group_columns;
-	/* processes that divide the rows take at least so many at a time */
-	uint64		min_portion_rows;
-	struct GpuSortSpill *spill;	/* runs in files (spill_files.c); NULL: there are none */
-	GpuSortWindow window;		/* positions whose rows are at hand, if there are runs */
-	GpuSortJobState service;
-	GpuSortReordered reorder;
-	GpuSortMerge merge;
-	GpuSortTeamUse team;
-
-	gs_progress *progress;		/* where gpusort_perform() shows how far it is, or NULL */
-
-	/* a slot of the row descriptor, to look into stored rows; made by gpusort_row_slot() */
-	TupleTableSlot *row_slot;
-
 	/* the tuplesort, if the sort is handed over, must allow random access */
 	bool		random_access;
-	struct Tuplesortstate *tuplesort;	/* tuplesort that the sort was handed over to, or NULL */
-	GpuSortStats stats;
 
-	/* what other sessions see of the sort */
-	GpuSortActivity *activity;	/* NULL: they see nothing */
-	GpuSortPhase phase;
-	instr_time	phase_start;	/* when the phase began, if the sort is traced */
-	bool		is_traced;
+	/* its rows, their keys, and the memory for them */
+	GpuSortKeys keys;
+	GpuSortRows rows;
+	GpuSortIndexFacts index;
+	GpuSortKeyRows key_rows;
+	/* a slot of the row descriptor, to look into stored rows; made by gpusort_row_slot() */
+	TupleTableSlot *row_slot;
+	GpuSortMemory memory;
+	GpuSortBound bound;
+
+	/* the order, and who else has to do with it */
+	GpuSortOrder order;
+	GpuSortTeamUse team;
+	GpuSortDeviceUse device;
+	GpuSortPartsUse parts;
+	GpuSortRuns runs;
+	struct Tuplesortstate *tuplesort;	/* tuplesort that the sort was handed over to, or NULL */
+
+	/* what is known of the sort elsewhere */
+	gs_progress *progress;		/* where gpusort_perform() shows how far it is, or NULL */
+	GpuSortShown shown;
+	GpuSortStats stats;
 	bool		is_noted;		/* the sort was counted, as `noted` */
 	GpuSortTally noted;
 };
+
+/* Returns whether encoders hold no more memory than they may, to be asked when a key was made. */
+static inline bool
+gpusort_encoders_fit(GpuSort *sort)
+{
+	return likely(gpusort_key_memory_bytes(&sort->keys.memory) + sort->memory.charged_bytes ==
+				  sort->memory.other_private_bytes) ||
+		gpusort_note_encoders(sort);
+}
 
 /* Returns whether it matters which rows the engine finds equal. */
 static inline bool
@@ -362,11 +254,11 @@ gpusort_forget_trim(GpuSort *sort)
 static inline void
 gpusort_unmap_window(GpuSort *sort)
 {
-	if (!sort->window.mapped)
+	if (!sort->runs.window.mapped)
 		return;
-	gpusort_detach_view(&sort->window.mapping);
-	sort->window.mapped = false;
-	sort->window.nrows = 0;
+	gpusort_detach_view(&sort->runs.window.mapping);
+	sort->runs.window.mapped = false;
+	sort->runs.window.nrows = 0;
 }
 
 /*
@@ -396,12 +288,12 @@ extern void gpusort_show_memory(GpuSort *sort);
 static inline void
 gpusort_show_rows(GpuSort *sort)
 {
-	if (sort->activity == NULL)
+	if (sort->shown.activity == NULL)
 		return;
-	sort->activity->rows = (int64) sort->stats.rows;
-	sort->activity->bytes = (int64) (sort->key_rows.used
-									 ? sort->rows.count * sort->keys.ncolumns * sizeof(uint64)
-									 : sort->rows.used);
+	sort->shown.activity->rows = (int64) sort->stats.rows;
+	sort->shown.activity->bytes = (int64) (sort->key_rows.used
+										   ? sort->rows.count * sort->keys.ncolumns * sizeof(uint64)
+										   : sort->rows.used);
 }
 
 /* ---------- progress: the steps of a sort, each in proportion to what it costs ---------- */

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "sort/memory_private.h"
+#include "sort/state_private.h"
 #include "sort/team_private.h"
 
 static TeamEngineJob *

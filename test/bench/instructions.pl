@@ -18,7 +18,7 @@ my @steps = (
 	[ collect => qr/^tuplesort_put(?:tupleslot|datum)$/, qr{/(?:sort_put|key_put|sort_memory|sort_ranges|memory_range)\.c$} ],
 	[ refine => undef, qr{/key_(?:refine|run)\.c$} ],
 	[ verify => undef, qr{/(?:sort_verify|sort_repair|verifier)\.c$} ],
-	[ sort => qr/^tuplesort_performsort$/, qr{/(?:sort|host_engine|key_planes|gs_\w+)\.c$} ],
+	[ sort => qr/^tuplesort_performsort$/, qr{/(?:sort_life|host_engine|key_planes|gs_\w+)\.c$} ],
 	[ executor => qr/^standard_ExecutorRun$/ ]);
 my @names = map { $_->[0] } @steps;
 

@@ -1,5 +1,5 @@
 /*
- * sort.c
+ * sort_life.c
  *		Life cycle of a sort: begin, perform, reset, end; see sort.h.
  */
 #include "postgres.h"
@@ -160,8 +160,8 @@ end_perform(GpuSort *sort, instr_time start)
 	sort->order.performed = true;
 	sort->stats.perform_time = gpusort_elapsed(start);
 	(void) gpusort_show_enter(sort, GPUSORT_PHASE_RETURN);
-	if (sort->activity != NULL && sort->tuplesort == NULL)
-		sort->activity->engine = sort->stats.engine;
+	if (sort->shown.activity != NULL && sort->tuplesort == NULL)
+		sort->shown.activity->engine = sort->stats.engine;
 }
 
 void
@@ -215,7 +215,7 @@ gpusort_perform_merged(GpuSort *const sorts[2])
 bool
 gpusort_is_merged(const GpuSort *sort)
 {
-	return sort->merge.merged;
+	return sort->device.merge.merged;
 }
 
 bool
@@ -274,7 +274,7 @@ gpusort_reset(GpuSort *sort)
 		gpusort_rewind_ranges(sort);
 	}
 	gpusort_end_spill(sort);
-	sort->parts = NULL;
+	sort->parts.joined = NULL;
 	gpusort_forget_rows(sort);
 	gpusort_restore_limit(sort);
 	gpusort_set_memory_aside(sort, true);

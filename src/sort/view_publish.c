@@ -1,5 +1,5 @@
 /*
- * sort_view.c
+ * view_publish.c
  *		Making and publishing views of a sort's result; see sort_view.h.
  */
 #include "postgres.h"
@@ -16,35 +16,35 @@
 static bool
 all_reordered(const GpuSort *sort)
 {
-	return sort->rows.count > 0 && sort->reorder.count == sort->rows.count &&
-		!sort->reorder.but_ties;
+	return sort->rows.count > 0 && sort->device.reorder.count == sort->rows.count &&
+		!sort->device.reorder.but_ties;
 }
 
 void
 gpusort_view(GpuSort *sort, GpuSortView *view)
 {
-	Assert(sort->tuplesort == NULL && (!sort->key_rows.used || sort->window.mapped));
+	Assert(sort->tuplesort == NULL && (!sort->key_rows.used || sort->runs.window.mapped));
 	/*
 	 * readers of a view know nothing of ties, so a copy that is right except for these is of no use
 	 * to them
 	 */
-	if (sort->reorder.but_ties)
+	if (sort->device.reorder.but_ties)
 		gpusort_sort_service_end(sort);
 	gpusort_await_all(sort);
-	if (sort->window.mapped)
+	if (sort->runs.window.mapped)
 	{
-		*view = sort->window.view;
+		*view = sort->runs.window.view;
 		return;
 	}
 	if (all_reordered(sort))
 		sort->stats.reordered_rows = sort->rows.count;
-	view->merged = sort->merge.merged;
-	view->any_nulls = sort->merge.any_nulls;
-	view->sides = sort->merge.sides;
-	view->places = all_reordered(sort) ? sort->reorder.places : sort->rows.places;
+	view->merged = sort->device.merge.merged;
+	view->any_nulls = sort->device.merge.any_nulls;
+	view->sides = sort->device.merge.sides;
+	view->places = all_reordered(sort) ? sort->device.reorder.places : sort->rows.places;
 	view->order = all_reordered(sort) ? NULL : sort->order.ids;
 	view->equal = sort->index_rows ||
-		(sort->merge.merged ? sort->merge.holds_order : sort->order.knows_equal)
+		(sort->device.merge.merged ? sort->device.merge.holds_order : sort->order.knows_equal)
 		? RANGE_U64(sort->order.equal) : NULL;
 	view->nrows = sort->rows.count;
 	view->row_bytes = average_row_bytes(&sort->rows);
@@ -69,8 +69,8 @@ find_ranges(const GpuSort *sort, GpuSortRange *ranges[GPUSORT_VIEW_PIECES])
 	bool		refined = sort->order.refined != NULL &&
 		sort->order.ids == RANGE_U32(sort->order.refined);
 
-	ranges[GPUSORT_VIEW_ROWS] = reordered ? sort->reorder.rows : sort->rows.store;
-	ranges[GPUSORT_VIEW_ROW_REFS] = reordered ? sort->reorder.refs : sort->rows.refs;
+	ranges[GPUSORT_VIEW_ROWS] = reordered ? sort->device.reorder.rows : sort->rows.store;
+	ranges[GPUSORT_VIEW_ROW_REFS] = reordered ? sort->device.reorder.refs : sort->rows.refs;
 	ranges[GPUSORT_VIEW_ORDER] = refined ? sort->order.refined : sort->order.workspace;
 	ranges[GPUSORT_VIEW_EQUAL] = sort->order.equal;
 }

@@ -1,5 +1,5 @@
 /*
- * sort_parts.c
+ * parts_collect.c
  *		One sort whose rows are collected by several processes; see sort_parts.h.
  *
  * This file makes what the participants have in common (parts_private.h), begins their parts, and
@@ -35,7 +35,7 @@ void
 gpusort_parts_dissolve(GpuSort *sort)
 {
 	Assert(sort->rows.count == 0);
-	sort->parts = NULL;
+	sort->parts.joined = NULL;
 	gpusort_rewind_ranges(sort);
 	gpusort_give_owner(&sort->memory.pool_account);
 }
@@ -129,7 +129,7 @@ begin_part(GpuSortParts *parts, GpuSort *part)
 {
 	GpuSortMemory *memory = &part->memory;
 
-	part->is_part = true;
+	part->parts.is_part = true;
 	set_row_unit(&part->rows, parts->row_unit);
 	memory->limit_bytes = 0;
 	memory->reserve_bytes = parts->max_extents * EXTENT_BYTES;
@@ -191,7 +191,7 @@ gpusort_parts_begin_joined(GpuSortParts *parts, TupleDesc desc, const GpuSortSpe
 	GpuSort    *sort = gpusort_make_state(desc, spec, gpusort_memory_limit());
 
 	gpusort_make_minimal_template(&sort->rows.template, desc);
-	sort->is_joined = true;
+	sort->parts.is_joined = true;
 	expect_all_rows(sort, parts);
 	sort->tells_equal = parts->asked.equal_rows;
 	set_row_unit(&sort->rows, parts->row_unit);
@@ -265,7 +265,7 @@ move_refs(const GpuSortRows *rows, GpuSortKeys *keys, uint32 first_row_extent)
 static void
 finish_runs(GpuSortParts *parts, GpuSort *part)
 {
-	GpuSortSpill *spill = part->spill;
+	GpuSortSpill *spill = part->runs.spill;
 
 	if (spill == NULL)
 		return;
