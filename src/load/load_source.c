@@ -214,6 +214,7 @@ typedef struct Leftover
 	Size		bytes;
 	Size		offset;			/* of what has not been read */
 	bool		marked;			/* an end marker is the last of it: what follows is ignored */
+	Size		behind;			/* so many bytes are behind the marker */
 } Leftover;
 
 /*
@@ -310,12 +311,29 @@ fail_as_client_did(const GpuSortLoadSource *source)
 			 errmsg("unexpected message type 0x%02X during COPY from stdin", source->stray)));
 }
 
+/*
+ * Goes on behind an end marker if the server asks for more while it has bytes that it could not
+ * convert: these are before the marker, and the server looks at some bytes more before it says that
+ * they are no character.
+ */
+static void
+pass_marker(Leftover *leftover)
+{
+	if (!leftover->marked || RAW_BUF_BYTES(leftover->source->copy) == 0)
+		return;
+	leftover->bytes += leftover->behind;
+	leftover->marked = false;
+}
+
 static int
 read_leftover(void *buffer, int least, int most)
 {
 	Leftover   *leftover = current;
-	int			count = Min(most, leftover->bytes - leftover->offset);
+	int			count;
 
+	if (leftover->offset == leftover->bytes)
+		pass_marker(leftover);
+	count = Min(most, leftover->bytes - leftover->offset);
 	if (count == 0)
 	{
 		fail_as_client_did(leftover->source);
@@ -343,6 +361,7 @@ prepare_leftover(Leftover *leftover)
 		marked = bytes_until_marker(copy, leftover->data, leftover->bytes);
 	if (marked > 0)
 	{
+		leftover->behind = leftover->bytes - marked;
 		leftover->bytes = marked;
 		leftover->marked = true;
 	}

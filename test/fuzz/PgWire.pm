@@ -135,7 +135,8 @@ sub execute
 	return $result;
 }
 
-# COPY ... FROM STDIN; $next returns a piece of the data at a time, then undef.
+# COPY ... FROM STDIN; $next returns a piece of the data at a time, then undef.  It may
+# return messages as [ type, body ], too; one of type f is the last.
 sub load
 {
 	my ($self, $sql, $next) = @_;
@@ -146,8 +147,9 @@ sub load
 		my ($type, $body) = $self->read_message;
 		if ($type eq 'G')
 		{
-			while (defined(my $data = $next->())) { $self->send_message('d', $data); }
-			$self->send_message('c', '');
+			my $last = '';
+			while (defined(my $data = $next->())) { $self->send_message($last = ref $data ? $data->[0] : 'd', ref $data ? $data->[1] : $data); }
+			$self->send_message('c', '') if $last ne 'f';
 		}
 		else { last if !$self->absorb($result, $type, $body); }
 	}

@@ -10,6 +10,7 @@
 #	--seed S		first seed (from the clock); each input uses the next
 #	--inputs N		stop after so many inputs
 #	--failures N	stop after so many failures (1)
+#	--long F		make this part of the inputs some hundred kB long (0.02)
 #	--verbose		print every statement
 #
 # A failure is printed with its statements and its input, which is made as short as it can be.
@@ -18,12 +19,13 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use Encode;
+use File::Temp;
 use Getopt::Long;
 use Time::HiRes qw(time);
 use PgWire;
 
-my %opt = (seconds => 60, seed => int(time) % 1_000_000_000, inputs => 1e9, failures => 1);
-GetOptions(\%opt, 'seconds=f', 'seed=i', 'inputs=i', 'failures=i', 'verbose') or exit 2;
+my %opt = (seconds => 60, seed => int(time) % 1_000_000_000, inputs => 1e9, failures => 1, long => 0.02);
+GetOptions(\%opt, 'seconds=f', 'seed=i', 'inputs=i', 'failures=i', 'long=f', 'verbose') or exit 2;
 $| = 1;
 
 sub pick { return $_[ rand @_ ]; }
@@ -39,11 +41,28 @@ my %values = (
 	float8 => [ sub { pick(rand() * 1000, '1e10', '-0', 'NaN', '.5', 'inf', int(rand 1e6) / 100) }, sub { pick('1e400', '1.2.3', '') } ],
 	numeric => [ sub { pick(int(rand 1e6) / 100, '1e5', '0.00', '-7', 'NaN') }, sub { pick('1.2.3', '--1', ' 4 ') } ],
 	bool => [ sub { pick('t', 'f', 'true', 'no', 'FALSE') }, sub { pick('x', '', ' t') } ],
-	date => [ sub { sprintf pick('%04d-%02d-%02d', '%04d%02d%02d', '%d-%d-%d'), 1990 + rand 40, 1 + rand 12, 1 + rand 28 }, sub { pick('2001-02-29', '2001-13-01', 'today?', 'infinity') } ],
+	date => [ sub { sprintf pick('%04d-%02d-%02d', '%04d%02d%02d', '%d-%d-%d'), 1990 + rand 40, 1 + rand 12, 1 + rand 28 }, sub { pick('2001-02-29', '2001-13-01', 'toda', 'infinity') } ],
 	timestamp => [ sub { sprintf '20%02d-%02d-%02d %02d:%02d:%02d%s', rand 99, 1 + rand 12, 1 + rand 28, rand 24, rand 60, rand 60, pick('', '.5', '.123456', 'Z') }, sub { pick('2000-01-01 24:00:00', '2000-01-01 25:00:00', '2000-01-01 00:00:60') } ],
 	text => [ sub { join '', map { pick('a', 'bc', ' ', 'é', '€', '表', 'ソ十', ',', "\t", '"', '\\', "\n", "\r", "\\.", '\\N', "'", ';', '|', '0', 'x41', 'longer than others ' x 5) } 1 .. rand 6 }, sub { pick("\xc3", 'z' x 9000, '') } ],
 	'varchar(5)' => [ sub { join '', map { pick('a', 'é', ' ', ',') } 1 .. rand 6 }, sub { pick('123456', 'a      ') } ],
-	bytea => [ sub { pick('\\x00ff', 'abc') }, sub { pick('\\x0', '\\400') } ]);
+	bytea => [ sub { pick('\\x00ff', 'abc') }, sub { pick('\\x0', '\\400') } ],
+	float4 => [ sub { pick(rand() * 1000, '16777216', '16777217', '0.1', '-0.0', '1e-40') }, sub { pick('1e39', '1.2.3', 'x') } ],
+	timestamptz => [ sub { sprintf '%04d-%02d-%02d %02d:%02d:%02d%s%s', 1 + rand 2999, 1 + rand 12, 1 + rand 28, rand 24, rand 60, rand 60, pick('', '.5', '.123456', '.1234567'), pick('', '+00', '-08', '+14', '+15', '+05:30', 'Z', ' Europe/Berlin') }, sub { pick('2000-01-01 24:00:00+00', '0000-01-01 00:00:00+00', '2000-02-30', '2000-01-01 00:00:00+16') } ],
+	'timestamp(2)' => [ sub { sprintf '20%02d-%02d-%02d %02d:%02d:59.99%d', rand 99, 1 + rand 12, 1 + rand 28, rand 24, rand 60, rand 10 }, sub { pick('294277-01-01', 'nox') } ],
+	interval => [ sub { pick('1 day', '1-2', '3:04:05.6', int(rand 99) . ' mons') }, sub { pick('1 dy', '99999999999 years') } ],
+	uuid => [ sub { join '-', map { my $n = $_; join '', map { pick(0 .. 9, 'a' .. 'f', 'A') } 1 .. $n } 8, 4, 4, 4, 12 }, sub { pick('{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}', 'a0eebc999c0b4ef8bb6d6bb9bd380a11', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a1g') } ],
+	'char(4)' => [ sub { join '', map { pick('a', 'é', ' ', '表') } 1 .. rand 4 }, sub { pick('abcde', 'abcd  ') } ],
+	name => [ sub { pick('n', 'm' x 70, 'é' x 40) }, sub { '' } ],
+	jsonb => [ sub { pick('{"a": [1, 2.50]}', '"x"', 'null', '{"b":1,"a":2,"b":3}') }, sub { pick('{', '"\\u0000"', '') } ],
+	'int4[]' => [ sub { pick('{}', '{1,2}', '{{1},{NULL}}', '[0:1]={5,6}') }, sub { pick('{1', '{x}', '{{1},{2,3}}') } ],
+	'text[]' => [ sub { pick('{}', '{a,"b c"}', '{"\\"",NULL}', '{é}') }, sub { pick('{"', '{a}}') } ],
+	int4range => [ sub { pick('[1,5]', 'empty', '(,3)', '[2,)') }, sub { pick('[5,1]', '[a,b]') } ],
+	'numeric(6,2)' => [ sub { pick('1.005', '-9999.99', '0', 'NaN') }, sub { pick('99999', 'inf') } ],
+	inet => [ sub { pick('10.0.0.1/8', '::1', '1.2.3.4') }, sub { pick('1.2.3.400', '10.0.0.1/33') } ],
+	'bit(3)' => [ sub { pick('101', 'x5') }, sub { pick('1', '102') } ],
+	money => [ sub { pick('1.50', '-3', '\$2') }, sub { pick('x', '99999999999999999999') } ],
+	tsvector => [ sub { pick("a:1 b:2A", "'x y' z", '') }, sub { pick("'x", 'a:') } ],
+	point => [ sub { pick('(1,2)', '3,4') }, sub { pick('(1', '1') } ]);
 
 # Constraints, generated columns, defaults and domains, of which some refuse or fail for some rows.
 my @conditions = ('%s IS NOT NULL', 'length(%s::text) < 12', '%s::text <> \'0\'', '100 / length(%s::text || \'x\') < 90', '10 / nullif(length(%s::text), 7) IS NOT NULL', 'left(%s::text, 1) BETWEEN \'!\' AND \'~\'', 'length(%s::text) % 3 <> 1');
@@ -88,12 +107,13 @@ sub random_partitions
 	$create =~ s/; CREATE DOMAIN.*? TYPE short//;
 	$create =~ s/int8 GENERATED BY DEFAULT AS IDENTITY/serial/;
 	$create =~ s/^(CREATE (\w+ )?TABLE t \(.*?\)(?=;|$))/$1 PARTITION BY $by ($what)/s;
+	$create =~ s/^CREATE UNLOGGED/CREATE/;	# not from 18 on
 	my $kind = $create =~ /^CREATE TEMP/ ? 'TEMP ' : '';
 	my $parts = '';
 	for my $i (@made)
 	{
 		$parts .= $i == $other ? '; CREATE ' . $kind . "TABLE t_$i (gone int4, " . join(', ', map { "$_->{name} $_->{type}" . ($_->{not_null} ? ' NOT NULL' : '') } reverse @$columns) . "); ALTER TABLE t_$i DROP gone; ALTER TABLE t ATTACH PARTITION t_$i FOR VALUES " . $bound->($i)
-			: '; CREATE ' . pick($kind, $kind || 'UNLOGGED ') . "TABLE t_$i PARTITION OF t FOR VALUES " . $bound->($i) . ($i == $under ? " PARTITION BY HASH ($columns->[-1]{name}); CREATE ${kind}TABLE t_${i}_0 PARTITION OF t_$i FOR VALUES WITH (MODULUS 1, REMAINDER 0)" : '');
+			: '; CREATE ' . ($i == $under ? $kind : pick($kind, $kind || 'UNLOGGED ')) . "TABLE t_$i PARTITION OF t FOR VALUES " . $bound->($i) . ($i == $under ? " PARTITION BY HASH ($key->{name}); CREATE ${kind}TABLE t_${i}_0 PARTITION OF t_$i FOR VALUES WITH (MODULUS 1, REMAINDER 0)" : '');
 	}
 	$parts .= "; CREATE ${kind}TABLE t_default PARTITION OF t DEFAULT" if $by ne 'HASH' && chance(0.6);
 	$create =~ s/^([^;]*)/$1$parts/s;
@@ -105,9 +125,9 @@ sub random_table
 	my @columns = map { { name => "c$_", type => pick(sort(keys %values), 'text', 'int4'), not_null => chance(0.15) } } 1 .. 1 + rand 5;
 	my @lines = map { "$_->{name} $_->{type}" . ($_->{not_null} ? ' NOT NULL' : '') } @columns;
 	my $create = pick('CREATE TABLE t (', 'CREATE TABLE t (', 'CREATE UNLOGGED TABLE t (', 'CREATE TEMP TABLE t (') . join(', ', @lines) . ')';
-	$create .= '; CREATE ' . pick('', '', 'UNIQUE ') . "INDEX ON t ($_->{name})" . pick('', '', " WHERE $_->{name} IS NOT NULL") for grep { chance(0.12) } @columns;
+	$create .= '; CREATE ' . pick('', '', 'UNIQUE ') . "INDEX ON t ($_->{name})" . pick('', '', " WHERE $_->{name} IS NOT NULL") for grep { chance(0.12) && $_->{type} ne 'point' } @columns;
 	$create .= '; CREATE INDEX ON t ((' . pick('length', 'upper', 'md5') . "($_->{name}::text)))" for grep { chance(0.04) && $_->{type} eq 'text' } @columns;
-	$create .= "; CREATE INDEX ON t USING " . pick('hash', $_->{type} eq 'bool' ? 'hash' : 'brin') . " ($_->{name})" for grep { chance(0.04) } @columns;
+	$create .= "; CREATE INDEX ON t USING " . pick('hash', $_->{type} eq 'bool' ? 'hash' : 'brin') . " ($_->{name})" for grep { chance(0.04) && $_->{type} =~ /^(int.|float8|numeric|bool|date|timestamp|text|varchar.*|bytea|uuid|inet|name)$/ } @columns;
 	$create .= random_computed(\@columns) if chance(0.5);
 	$create = random_partitions(\@columns, $create) if chance(0.3);
 	return (\@columns, $create);
@@ -157,7 +177,12 @@ sub random_dialect
 	push @options, 'FORCE_NOT_NULL (' . pick(@names) . ')' if $d{csv} && chance(0.15);
 	if ($version >= 170000 && chance(0.25)) { push @options, 'ON_ERROR ignore'; push @options, 'LOG_VERBOSITY verbose' if chance(0.7); push @options, 'REJECT_LIMIT ' . int(1 + rand 4) if $version >= 180000 && chance(0.5); }
 	if ($version >= 160000 && chance(0.1)) { $d{default} = pick('\\D', 'D', 'def'); push @options, "DEFAULT '$d{default}'"; }
-	if (chance($encoding eq 'UTF8' ? 0.3 : 0.7)) { $d{charset} = pick(@{ $inputs{$encoding} }); push @options, "ENCODING '$d{charset}'"; }
+	if (chance($encoding eq 'UTF8' ? 0.3 : 0.7))
+	{
+		$d{charset} = pick(@{ $inputs{$encoding} });
+		if (chance(0.7)) { push @options, "ENCODING '$d{charset}'"; }
+		else { $d{client} = $d{charset}; }
+	}
 	if (chance(0.15)) { $d{freeze} = 1; push @options, 'FREEZE'; }
 	$d{where} = ' WHERE ' . condition($columns) if chance(0.25);
 	$d{list} = chance(0.2) || $computed ? '(' . join(', ', reverse @names) . ')' : '';
@@ -206,6 +231,11 @@ sub random_input
 {
 	my $d = shift;
 	my @records = map { random_record($d) } 1 .. (chance(0.15) ? rand 600 : rand 12);
+	if (@records && chance($opt{long}))
+	{
+		my $copies = int(rand(300_000) / (1 + length join $d->{newline}, @records));
+		@records = (@records) x $copies if $copies > 1;
+	}
 	unshift @records, join $d->{delimiter}, map { $_->{name} } @{ $d->{columns} } if $d->{header} && chance(0.9);
 	my $input = join $d->{newline}, @records;
 	$input .= $d->{newline} if @records && chance(0.8);
@@ -240,6 +270,31 @@ sub connect_fuzz
 	return $c;
 }
 
+# Where an input comes from: nothing is the client, which may end it by a message of its own.
+my ($source, $directory) = ({}, File::Temp::tempdir(CLEANUP => 1));
+chmod 0755, $directory;
+
+sub random_source
+{
+	return {} if chance(0.5);
+	return { flushes => 1 } if chance(0.15);
+	return { end => [ 'f', "enough\0" ] } if chance(0.1);
+	return { kind => "'$directory/input'" } if chance(0.5);
+	return { kind => "PROGRAM '" . pick('cat', 'cat', 'cat', 'cat -u') . " $directory/input" . pick('', '', '; exit 3', '; kill -9 $$', ' | head -c 2000', '; cat ' . $directory . '/input') . "'" };
+}
+
+# The same from a file or a program.
+sub from_server
+{
+	my ($c, $copy, $input) = @_;
+	open my $file, '>:raw', "$directory/input" or die;
+	print $file $input;
+	close $file;
+	chmod 0644, "$directory/input";
+	$copy =~ s/FROM STDIN/FROM $source->{kind}/;
+	return $c->query($copy);
+}
+
 # What comes of an input, as text.
 sub outcome
 {
@@ -258,10 +313,16 @@ sub outcome
 		$c->must('SET gpusort.enable_copy = ' . ($ours ? 'on' : 'off'));
 	}
 	$c->must('SET client_min_messages = debug1') if $ours;
-	my $r = $c->load($copy, sub {
-		return undef if $at >= length $input;
+	my $r = $source->{kind} ? from_server($c, $copy, $input) : $c->load($copy, sub {
+		return undef if $at > length $input;
+		if ($at == length $input)
+		{
+			$at++;
+			return $source->{end};
+		}
+		return [ 'H', '' ] if $source->{flushes} && rand() < 0.05;
 		my $data = substr $input, $at, $piece;
-		$at += $piece;
+		$at += length $data;
 		return $data;
 	});
 	$c->must($r->{error} ? 'ROLLBACK' : 'COMMIT') if $freeze;
@@ -277,10 +338,10 @@ sub outcome
 	my $broken = $ours && $amcheck ? $c->query("SELECT bt_index_check(indexrelid, true) FROM pg_index JOIN pg_class c ON c.oid = indexrelid WHERE indrelid IN (SELECT 't'::regclass UNION ALL SELECT relid FROM pg_partition_tree('t')) AND relkind = 'i' AND relam = 403")->{error} : undef;
 	return "index: $broken->{M}" if $broken;
 	# frozen rows, and blocks that are not in the map
-	my $frozen = $freeze && $inspected && !$partitioned ? $c->must("SELECT sum((SELECT count(*) FROM heap_page_items(get_raw_page('t', b::int4)) WHERE t_infomask & 768 = 768)), sum((NOT v.all_frozen)::int4)
+	my $frozen = $freeze && $inspected && !$partitioned && length $input < 30_000 ? $c->must("SELECT sum((SELECT count(*) FROM heap_page_items(get_raw_page('t', b::int4)) WHERE t_infomask & 768 = 768)), sum((NOT v.all_frozen)::int4)
 		FROM generate_series(0, pg_relation_size('t') / current_setting('block_size')::int4 - 1) b, pg_visibility_map('t', b) v")->{rows}[0] : [];
-	# PostgreSQL looks for free space in partitions
-	my $place = $partitioned ? 't::text' : 'ctid';
+	# PostgreSQL looks for free space in partitions, and when it has to extend a table
+	my $place = $partitioned || length $input > 30_000 ? 't::text' : 'ctid';
 	my $rows = $c->must("SELECT count(*), string_agg(tableoid::regclass || t::text, chr(10) ORDER BY tableoid, $place) FROM t")->{rows}[0];
 	$stats{ $r->{error} ? 'errors' : 'inputs loaded' }++ if $ours;
 	$stats{rows} += $rows->[0] if $ours;
@@ -311,6 +372,8 @@ sub only_batches_differ
 {
 	my @errors = map { [ error_of($_) ] } @_;
 	return 0 if grep { !@$_ } @errors;
+	# ... or which rows ON_ERROR has skipped before it is told
+	return 1 if $errors[0][0] eq $errors[1][0] && $errors[0][1] == $errors[1][1] && grep({ $errors[1][0] eq $_ } @index_errors);
 	# ... and so it is if indexes of two partitions refuse rows
 	return 1 if $partitioned && $errors[1][1] < $errors[0][1] && $errors[0][1] - $errors[1][1] <= 1000 && grep({ $errors[1][0] eq $_ } @index_errors);
 	my ($refused, $other) = sort { ($b->[0] eq '23505') <=> ($a->[0] eq '23505') } @errors;
@@ -321,9 +384,10 @@ sub only_batches_differ
 sub shrink
 {
 	my ($c, $copy, $input, $piece) = @_;
+	my $until = time + 60;
 	for (my $size = length $input; $size >= 1; $size = int($size / 2))
 	{
-		for (my $at = 0; $at < length $input;)
+		for (my $at = 0; $at < length $input && time < $until;)
 		{
 			my $shorter = $input;
 			substr($shorter, $at, $size) = '';
@@ -362,9 +426,10 @@ for (my $n = 0; $n < $opt{inputs} && time < $end && !$stop && $failed < $opt{fai
 	$partitioned = $create =~ /PARTITION BY/;
 	my $d = random_dialect($columns, $version, scalar($create =~ /ADD [ds]/), $encoding);
 	my $copy = "COPY t $d->{list} FROM STDIN$d->{options}" . ($d->{where} // '');
-	my $piece = chance(0.3) ? 1 + int rand 20 : 1e6;
+	my $piece = chance(0.3) ? 1 + int rand 20 : chance(0.5) ? 1e6 : 5000;
+	$source = random_source();
 	my $workers = chance(0.3) ? int rand 4 : 0;
-	$conn->must("DROP TABLE IF EXISTS t; DROP DOMAIN IF EXISTS short; $create; SET max_parallel_workers_per_gather = $workers; SET max_parallel_maintenance_workers = $workers; SET gpusort.copy_indexes = " . pick('empty', 'new'));
+	$conn->must("DROP TABLE IF EXISTS t; DROP DOMAIN IF EXISTS short; $create; SET max_parallel_workers_per_gather = $workers; SET max_parallel_maintenance_workers = $workers; SET gpusort.copy_indexes = " . pick('empty', 'new', 'only_new') . ($d->{client} ? "; SET client_encoding = '$d->{client}'" : '; RESET client_encoding'));
 	$before = !$d->{freeze} && chance(0.4) ? random_input($d) : undef;
 	for (1 .. 3)
 	{
@@ -375,7 +440,7 @@ for (my $n = 0; $n < $opt{inputs} && time < $end && !$stop && $failed < $opt{fai
 		$failed++;
 		$input = shrink($conn, $copy, $input, $piece);
 		$differ = differs($conn, $copy, $input, $piece) // $differ;
-		printf "FAILED, seed %d, $encoding, %d workers, messages of %d bytes:\n%s;\n%s;\n%s\nPostgreSQL: %s\ngpusort:    %s\n", $seed, $workers, $piece, $create, $copy, visible($input), $differ->[0], $differ->[1];
+		printf "FAILED, seed %d, $encoding, %d workers, messages of %d bytes, from %s:\n%s;\n%s;\n%s\nPostgreSQL: %s\ngpusort:    %s\n", $seed, $workers, $piece, $source->{kind} // join(' ', 'the client', %$source), $create, $copy, visible($input), $differ->[0], $differ->[1];
 		last;
 	}
 }

@@ -118,6 +118,15 @@ my ($theirs, $ours) = map { copy_errors($_, 'COPY t FROM STDIN', 8000, message('
 like($theirs, qr/unexpected message type 0x51/, 'a query behind an end marker');
 is($ours, $theirs, '... likewise');
 
+# ... but for some bytes behind one that no character ends before
+for my $behind ('', 'junk', 'junk ' x 100)
+{
+	my ($theirs, $ours) = map { copy_errors($_, q{COPY t FROM STDIN (ENCODING 'EUC_JP')}, 10, message('d', "\tx\x8f\xab\n\\.\n$behind"), message('f', "no more\0")) }
+		'-c gpusort.enabled=off', '-c gpusort.force=on';
+	like($theirs, $behind eq 'junk ' x 100 ? qr/invalid byte sequence/ : qr/no more/, 'no character before an end marker, ' . length($behind) . ' bytes behind it');
+	is($ours, $theirs, '... likewise');
+}
+
 # Up to 17 a marker may stand behind the fields of a line, which is the last one then: of the first line, after many, in one
 # message with what follows or not, between characters of which a byte is a backslash, and escaped, where it is none.
 sub copied
