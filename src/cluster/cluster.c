@@ -132,10 +132,10 @@ write_alone(const Conduct *conduct)
 		return;
 	}
 	storage = gpusort_storage_begin(copy->new_heap);
-	target.writer = gpusort_cluster_writer_begin(copy->new_heap, storage);
+	target.sink = gpusort_cluster_begin_sink(copy->new_heap, storage);
 	put_all(&target, conduct->sort);
-	gpusort_cluster_writer_claim(target.writer);
-	gpusort_cluster_writer_write(target.writer);
+	gpusort_table_sink_place(target.sink, false, false);
+	gpusort_table_sink_write(target.sink, false, false);
 	gpusort_storage_finish(storage);
 }
 

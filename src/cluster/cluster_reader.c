@@ -346,7 +346,7 @@ note_version(GpuSortClusterFindings *findings, HeapTuple tuple, bool in_chain)
 	uint32		length = MAXALIGN(tuple->t_len);
 
 	findings->chains |= in_chain;
-	findings->toasted += gpusort_cluster_needs_toaster(tuple->t_data->t_infomask, tuple->t_len);
+	findings->toasted += gpusort_table_needs_toaster(tuple->t_data->t_infomask, tuple->t_len);
 	/* the toaster makes a longer tuple about as short as that */
 	findings->bytes += Min(length, TOAST_TUPLE_THRESHOLD);
 	findings->longest = Max(findings->longest, length);

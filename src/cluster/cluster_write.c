@@ -18,110 +18,43 @@
 #include "cluster/cluster_write_private.h"
 #include "prefetch.h"
 #include "settings.h"
-#include "table/table_pages.h"
+#include "table/table.h"
+#include "table/table_turns.h"
 #include "team/worker_fault.h"
 
-/* ---------- the writer ---------- */
+/* ---------- into pages ---------- */
 
 /*
- * This follows the rules of the server's rewrite_heap_tuple(): a page ends before the first tuple
- * that would leave less of it free than the fillfactor wants, and tuples that are long or have
- * values out of line go through the toaster.  But tuples are copied straight into their pages, and
- * many pages are logged in one record (storage.h).
+ * This follows the rules of the server's rewrite_heap_tuple(), in which tuples that are long or
+ * have values out of line go through the toaster.
  */
 
-/* Number of full pages that a process writes at a time, while they are in the CPU's cache. */
-#define PAGES_AT_A_TIME		16
-
-struct GpuSortClusterWriter
+GpuSortTableSink *
+gpusort_cluster_begin_sink(Relation heap, GpuSortStorage *storage)
 {
-	Relation	heap;
-	GpuSortNewPages pages;
-	MemoryContext toast_context;	/* reset for each tuple that goes through the toaster */
-};
-
-GpuSortClusterWriter *
-gpusort_cluster_writer_begin(Relation heap, GpuSortStorage *storage)
-{
-	GpuSortClusterWriter *writer = palloc0(sizeof(GpuSortClusterWriter));
-
-	writer->heap = heap;
-	gpusort_table_new_pages_begin(&writer->pages, heap, storage, InvalidTransactionId);
-	writer->toast_context = AllocSetContextCreate(CurrentMemoryContext, "gpusort toast",
-												  ALLOCSET_DEFAULT_SIZES);
-	return writer;
-}
-
-/* Put the next version through the toaster. */
-static void
-gpusort_cluster_writer_put_toasted(GpuSortClusterWriter *writer, MinimalTuple version)
-{
-	MemoryContext old = MemoryContextSwitchTo(writer->toast_context);
-	uint32		length = gpusort_version_length(version);
-	HeapTupleData tuple = {.t_len = length,.t_tableOid = RelationGetRelid(writer->heap)};
-	HeapTuple	toasted;
-
-	tuple.t_data = palloc(length);
-	gpusort_version_unpack(version, length, (char *) tuple.t_data);
-	ItemPointerSetInvalid(&tuple.t_self);
-	ItemPointerSetInvalid(&tuple.t_data->t_ctid);
-	toasted = heap_toast_insert_or_update(writer->heap, &tuple, NULL,
-										  HEAP_INSERT_SKIP_FSM | HEAP_INSERT_NO_LOGICAL);
-	if (MAXALIGN(toasted->t_len) > MaxHeapTupleSize)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("row is too big: size %zu, maximum size %zu",
-						MAXALIGN(toasted->t_len), MaxHeapTupleSize)));
-	MemoryContextSwitchTo(old);
-	memcpy(gpusort_table_new_pages_append(&writer->pages, toasted->t_len), toasted->t_data,
-		   toasted->t_len);
-	MemoryContextReset(writer->toast_context);
+	return gpusort_table_sink_new(heap, storage, NULL,
+								  HEAP_INSERT_SKIP_FSM | HEAP_INSERT_NO_LOGICAL);
 }
 
 /*
  * Put the next version (cluster_version_private.h), which no chain of updates leads to or from.
- * Returns false if the version needs the toaster, which workers can't use.
+ * Returns false if the version needs the toaster and must not use it.
  */
 static bool
-gpusort_cluster_writer_put(GpuSortClusterWriter *writer, MinimalTuple version)
+put_version(GpuSortTableTail *tail, MinimalTuple version, bool may_toast)
 {
 	uint32		length = gpusort_version_length(version);
 
-	if (unlikely(gpusort_cluster_needs_toaster(version->t_infomask, length)))
+	if (likely(!gpusort_table_needs_toaster(version->t_infomask, length)))
+	{
+		gpusort_version_unpack(version, length, (char *) gpusort_table_room(tail, length));
+		return true;
+	}
+	if (!may_toast)
 		return false;
-	gpusort_version_unpack(version, length,
-						   (char *) gpusort_table_new_pages_append(&writer->pages, length));
+	gpusort_version_unpack(version, length, (char *) gpusort_table_toaster_room(tail, length));
+	gpusort_table_toast(tail);
 	return true;
-}
-
-/*
- * Write the full pages if there are enough of them.  For a process that writes alone, so that
- * everything it has put before already has its place.
- */
-static void
-gpusort_cluster_writer_advance(GpuSortClusterWriter *writer)
-{
-	if (writer->pages.count > PAGES_AT_A_TIME)
-		gpusort_table_new_pages_write_full(&writer->pages);
-}
-
-void
-gpusort_cluster_writer_claim(GpuSortClusterWriter *writer)
-{
-	gpusort_table_new_pages_claim(&writer->pages);
-}
-
-void
-gpusort_cluster_writer_write(GpuSortClusterWriter *writer)
-{
-	gpusort_table_new_pages_write(&writer->pages);
-}
-
-/* For slices: forget all pages. */
-static void
-gpusort_cluster_writer_drop(GpuSortClusterWriter *writer)
-{
-	gpusort_table_new_pages_drop(&writer->pages);
 }
 
 /* ---------- chains of updates ---------- */
@@ -222,18 +155,15 @@ load_block(const GpuSortView *view, uint64 from, uint64 to, void **versions)
 static bool
 write_block(GpuSortClusterTarget *target, void **versions, int count)
 {
-	GpuSortClusterWriter *writer = target->writer;
+	GpuSortTableTail *tail = gpusort_table_sink_tail(target->sink);
 
 	for (int i = 0; i < count; i++)
 	{
-		if (likely(gpusort_cluster_writer_put(writer, versions[i])))
-			continue;
-		if (!target->may_toast)
+		if (!put_version(tail, versions[i], target->may_toast))
 			return false;
-		gpusort_cluster_writer_put_toasted(writer, versions[i]);
 	}
 	if (!target->in_slices)
-		gpusort_cluster_writer_advance(writer);
+		gpusort_table_sink_advance(target->sink);
 	return true;
 }
 
@@ -390,9 +320,9 @@ fill_pages(const Process *process, GpuSortClusterTarget *target, uint64 slice)
 static void
 place_pages(const Process *process, GpuSortClusterTarget *target, uint64 slice)
 {
-	gpusort_cluster_writer_claim(target->writer);
+	gpusort_table_sink_place(target->sink, false, false);
 	gpusort_turns_pass(&process->slices->turns, slice);
-	gpusort_cluster_writer_write(target->writer);
+	gpusort_table_sink_write(target->sink, false, false);
 }
 
 /*
@@ -425,7 +355,7 @@ put_slice(Process *process, uint64 slice)
 	filled = fill_pages(process, &process->own, slice);
 	if (!filled)
 	{
-		gpusort_cluster_writer_drop(process->own.writer);
+		gpusort_table_sink_forget(process->own.sink);
 		pg_atomic_fetch_sub_u64(&process->slices->written, process->own.written - before);
 	}
 	await_turn(process, slice);
@@ -440,7 +370,7 @@ begin_target(const Process *process, GpuSortClusterTarget *target, Relation new_
 			 GpuSortStorage *storage)
 {
 	*target = (GpuSortClusterTarget) {
-		.writer = gpusort_cluster_writer_begin(new_heap, storage),
+		.sink = gpusort_cluster_begin_sink(new_heap, storage),
 		.keyed = process->slices->keyed,
 		.in_slices = true,
 		.may_toast = !IsParallelWorker(),

@@ -5,7 +5,6 @@
 #ifndef GPUSORT_CLUSTER_WRITE_PRIVATE_H
 #define GPUSORT_CLUSTER_WRITE_PRIVATE_H
 
-#include "access/heaptoast.h"
 #include "access/htup.h"
 #include "access/htup_details.h"
 #include "port/atomics.h"
@@ -14,30 +13,17 @@
 #include "cluster/cluster_copy_private.h"
 #include "sort/sort_view.h"
 #include "table/storage.h"
-#include "table/table_pages.h"
+#include "table/table.h"
+#include "table/table_turns.h"
 
-/* ---------- writer: sorted versions into pages ---------- */
-
-/* One process may write all of them, or several processes write slices of the order. */
-
-typedef struct GpuSortClusterWriter GpuSortClusterWriter;
-
-/* Returns whether a version with this t_infomask and length has to go through the toaster. */
-static inline bool
-gpusort_cluster_needs_toaster(uint16 infomask, uint32 length)
-{
-	return (infomask & HEAP_HASEXTERNAL) != 0 || length > TOAST_TUPLE_THRESHOLD;
-}
+/* ---------- sink: sorted versions into pages ---------- */
 
 /*
  * Begin to write a table that has no blocks yet, in the current memory context, to which the
- * storage belongs, too.
+ * storage belongs, too.  One process may write all of it, or several processes write slices of the
+ * order.
  */
-extern GpuSortClusterWriter *gpusort_cluster_writer_begin(Relation heap, GpuSortStorage *storage);
-
-/* For slices: make all pages the next blocks of the table, and then write them. */
-extern void gpusort_cluster_writer_claim(GpuSortClusterWriter *writer);
-extern void gpusort_cluster_writer_write(GpuSortClusterWriter *writer);
+extern GpuSortTableSink *gpusort_cluster_begin_sink(Relation heap, GpuSortStorage *storage);
 
 /* ---------- chains: versions of which some replace others ---------- */
 
@@ -56,10 +42,10 @@ extern void gpusort_cluster_chains_finish(GpuSortClusterChains *chains);
  * of tables.
  */
 
-/* Where versions are written: either `writer` or `chains` is set. */
+/* Where versions are written: either `sink` or `chains` is set. */
 typedef struct GpuSortClusterTarget
 {
-	GpuSortClusterWriter *writer;
+	GpuSortTableSink *sink;
 	GpuSortClusterChains *chains;
 	bool		keyed;			/* versions come with keys (cluster_version_private.h) */
 	bool		in_slices;		/* pages are kept until it is their slice's turn */

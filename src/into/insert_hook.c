@@ -254,8 +254,8 @@ static uint64
 put_rows(GpuSortIntoTarget *target, const GpuSortReturned *rows)
 {
 	CheckForSerializableConflictIn(target->table, NULL, InvalidBlockNumber);
-	target->header.xmin = GetCurrentTransactionId();
-	target->header.cmin = target->estate->es_output_cid;
+	target->owner.xid = GetCurrentTransactionId();
+	target->owner.cid = target->estate->es_output_cid;
 	gpusort_into_write(target, rows);
 	CheckForSerializableConflictIn(target->table, NULL, InvalidBlockNumber);
 	return rows->to - rows->from;

@@ -13,22 +13,14 @@
 #include "exec/exec.h"
 #include "sort/sort_slices.h"
 #include "table/table.h"
-#include "table/table_pages.h"
+#include "table/table_turns.h"
 
 /* ---------- target: a table that sorted rows are put into ---------- */
-
-/* What the headers of all rows say.  Plain memory, so that it can be passed to other processes. */
-typedef struct GpuSortIntoHeader
-{
-	TransactionId xmin;
-	CommandId	cmin;
-	bool		frozen;			/* visible to all who see the table */
-} GpuSortIntoHeader;
 
 typedef struct GpuSortIntoTarget
 {
 	Relation	table;
-	GpuSortIntoHeader header;
+	GpuSortTableOwner owner;	/* frozen: the rows are visible to all who see the table */
 	bool		in_use;			/* has rows, or others may insert: pages go through buffers */
 
 	/* for rows that can't be put as they are */
@@ -81,52 +73,27 @@ gpusort_into_tuple(GpuSortIntoRows *rows, TupleTableSlot *slot)
  * decided when the pages are full.
  */
 
-typedef struct GpuSortIntoPages
-{
-	Relation	table;
-	GpuSortIntoHeader header;
-	MemoryContext row_context;	/* what is allocated for one row */
-
-	/* used if the table is in use: its pages go through shared buffers; else NULL */
-	GpuSortAppend *append;
-	bool		toasted;		/* some row went through the toaster */
-
-	/* used if the table is new */
-	GpuSortNewPages fresh;
-} GpuSortIntoPages;
-
 /*
- * Begins pages, allocated in the current context.  "storage" is that of a new table, and NULL for a
+ * Begins to fill pages, in the current context.  "storage" is that of a new table, and NULL for a
  * table in use.
  */
-extern void gpusort_into_begin_pages(GpuSortIntoPages *pages, const GpuSortIntoTarget *target,
-									 GpuSortStorage *storage);
+extern GpuSortTableSink *gpusort_into_begin_sink(const GpuSortIntoTarget *target,
+												 GpuSortStorage *storage);
 
 /*
  * Appends a row, whose tuple has the columns of the table.  Returns false if the row needs the
  * toaster, which workers do not have.
  */
-extern bool gpusort_into_put_tuple(GpuSortIntoPages *pages, MinimalTuple tuple);
+extern bool gpusort_into_put_tuple(GpuSortTableTail *tail, MinimalTuple tuple);
 
 /* Appends a row by way of the toaster. */
-extern void gpusort_into_put_toasted(GpuSortIntoPages *pages, MinimalTuple tuple);
-
-/* Forgets the pages. */
-extern void gpusort_into_drop_pages(GpuSortIntoPages *pages);
-
-/* Makes the pages the next blocks of the table. */
-extern void gpusort_into_claim_pages(GpuSortIntoPages *pages);
-
-/* Has the pages written, which have got their blocks. */
-extern void gpusort_into_write_pages(GpuSortIntoPages *pages);
-
-extern void gpusort_into_end_pages(GpuSortIntoPages *pages);
+extern void gpusort_into_put_toasted(GpuSortTableTail *tail, MinimalTuple tuple);
 
 /* ---------- slices: what each participant does ---------- */
 
 /*
  * The result is cut into slices.  Each participant takes one slice after the other and makes pages
- * of its rows.  The slices have turns, one after the other (table_pages.h): in its turn, the pages
+ * of its rows.  The slices have turns, one after the other (table_turns.h): in its turn, the pages
  * of a slice become the next blocks of the table.  So the table's rows lie in the order of the
  * result.
  */
@@ -135,7 +102,7 @@ extern void gpusort_into_end_pages(GpuSortIntoPages *pages);
 typedef struct GpuSortIntoTask
 {
 	Oid			table;
-	GpuSortIntoHeader header;
+	GpuSortTableOwner owner;
 	bool		in_use;			/* as in the GpuSortIntoTarget */
 	bool		checked;
 	GpuSortSlices slices;
@@ -148,7 +115,8 @@ typedef struct GpuSortIntoTask
 typedef struct GpuSortIntoFiller
 {
 	GpuSortIntoRows rows;
-	GpuSortIntoPages pages;
+	GpuSortTableSink *sink;
+	bool		toasted;		/* some row of the pages went through the toaster */
 } GpuSortIntoFiller;
 
 /* The state of a participant. */

@@ -90,8 +90,8 @@ write_rows(IntoReceiver *receiver)
 {
 	QueryDesc  *query = receiver->query;
 	GpuSortIntoTarget target = {
-		.header = {
-			.cmin = receiver->command, .frozen = receiver->server->mydest == DestTransientRel
+		.owner = {
+			.cid = receiver->command, .frozen = receiver->server->mydest == DestTransientRel
 		},
 		.estate = query->estate
 	};
@@ -107,7 +107,7 @@ write_rows(IntoReceiver *receiver)
 	ours = is_ours(target.table, &rows);
 	if (ours)
 	{
-		target.header.xmin = GetCurrentTransactionId();
+		target.owner.xid = GetCurrentTransactionId();
 		gpusort_into_write(&target, &rows);
 		query->estate->es_processed += rows.to - rows.from;
 	}

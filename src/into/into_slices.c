@@ -24,7 +24,7 @@ gpusort_into_init_task(GpuSortIntoTask *task, const GpuSortIntoTarget *target,
 {
 	memset(task, 0, sizeof(*task));
 	task->table = RelationGetRelid(target->table);
-	task->header = target->header;
+	task->owner = target->owner;
 	task->in_use = target->in_use;
 	task->checked = target->checked;
 	task->slices = *slices;
@@ -37,7 +37,8 @@ begin_filler(GpuSortIntoSlices *slices, GpuSortIntoFiller *filler, const GpuSort
 			 TupleDesc desc)
 {
 	gpusort_into_begin_rows(&filler->rows, target, desc, slices->task->stored);
-	gpusort_into_begin_pages(&filler->pages, target, slices->storage);
+	filler->sink = gpusort_into_begin_sink(target, slices->storage);
+	filler->toasted = false;
 }
 
 void
@@ -84,7 +85,7 @@ may_toast(const GpuSortIntoSlices *slices, const GpuSortIntoFiller *filler)
 static bool
 fill_pages(GpuSortIntoSlices *slices, GpuSortIntoFiller *filler, uint64 slice)
 {
-	GpuSortIntoPages *pages = &filler->pages;
+	GpuSortTableTail *tail = gpusort_table_sink_tail(filler->sink);
 	uint64		rows = 0;
 
 	gpusort_sort_slices_begin(&slices->source, slice);
@@ -92,14 +93,15 @@ fill_pages(GpuSortIntoSlices *slices, GpuSortIntoFiller *filler, uint64 slice)
 	{
 		MinimalTuple tuple = gpusort_into_tuple(&filler->rows, slices->source.slot);
 
-		if (!gpusort_into_put_tuple(pages, tuple))
+		if (!gpusort_into_put_tuple(tail, tuple))
 		{
 			if (!may_toast(slices, filler))
 			{
-				gpusort_into_drop_pages(pages);
+				gpusort_table_sink_forget(filler->sink);
 				return false;
 			}
-			gpusort_into_put_toasted(pages, tuple);
+			gpusort_into_put_toasted(tail, tuple);
+			filler->toasted = true;
 		}
 		rows++;
 	}
@@ -114,11 +116,12 @@ fill_pages(GpuSortIntoSlices *slices, GpuSortIntoFiller *filler, uint64 slice)
  * writes the pages.
  */
 static void
-place_pages(GpuSortIntoSlices *slices, GpuSortIntoPages *pages, uint64 slice)
+place_pages(GpuSortIntoSlices *slices, GpuSortIntoFiller *filler, uint64 slice)
 {
-	gpusort_into_claim_pages(pages);
+	gpusort_table_sink_place(filler->sink, false, false);
 	gpusort_turns_pass(&slices->task->turns, slice);
-	gpusort_into_write_pages(pages);
+	gpusort_table_sink_write(filler->sink, false, filler->toasted);
+	filler->toasted = false;
 }
 
 /* Waits until it is the slice's turn.  Meanwhile the leader puts the slices that are left to it. */
@@ -130,7 +133,7 @@ await_turn(GpuSortIntoSlices *slices, uint64 slice)
 	while (!gpusort_turns_await(&slices->task->turns, slice, &left))
 	{
 		(void) fill_pages(slices, &slices->left, left);
-		place_pages(slices, &slices->left.pages, left);
+		place_pages(slices, &slices->left, left);
 	}
 }
 
@@ -191,7 +194,7 @@ put_slice(GpuSortIntoSlices *slices, uint64 slice)
 		: fill_pages(slices, &slices->own, slice);
 	await_turn(slices, slice);
 	if (filled)
-		place_pages(slices, &slices->own.pages, slice);
+		place_pages(slices, &slices->own, slice);
 	else
 		gpusort_turns_leave(&slices->task->turns, slice);
 }
@@ -215,7 +218,7 @@ static void
 end_filler(GpuSortIntoFiller *filler)
 {
 	gpusort_into_end_rows(&filler->rows);
-	gpusort_into_end_pages(&filler->pages);
+	gpusort_table_sink_end(filler->sink);
 }
 
 void

@@ -217,7 +217,7 @@ static void
 put_slices(GpuSortIntoTask *task, const char *columns, const GpuSortView *view, TupleDesc desc)
 {
 	GpuSortIntoTarget target = {
-		.table = table_open(task->table, RowExclusiveLock), .header = task->header,
+		.table = table_open(task->table, RowExclusiveLock), .owner = task->owner,
 		.in_use = task->in_use, .checked = task->checked,
 		.columns = columns[0] == '\0' ? NIL : stringToNode(columns), .estate = CreateExecutorState()
 	};

@@ -102,9 +102,10 @@ load_buffer(GpuSortLoadState *state, GpuSortLoader *loader)
 	gpusort_load_order_join(&state->lines.order, lines->order.leaves, lines->order.kept);
 	/* an error in writing these rows is about the last of them */
 	state->copy->cur_lineno = state->counts.lines;
-	gpusort_loader_place(loader, false, input.decoded_toast);
+	gpusort_table_sink_place(gpusort_loader_sink(loader), false, input.decoded_toast);
 	/* a page that is kept would need what was toasted for its rows */
-	gpusort_loader_write(loader, !input.decoded_toast, input.decoded_toast);
+	gpusort_table_sink_write(gpusort_loader_sink(loader), !input.decoded_toast,
+							 input.decoded_toast);
 	gpusort_load_show_progress(state, NULL);
 	return input.stop;
 }
@@ -121,7 +122,7 @@ gpusort_load_alone(GpuSortLoadState *state, uint64 limit)
 		gpusort_loader_begin(state->task, state->statement->table, state->parts);
 	GpuSortLoadEnd end = GPUSORT_LOADED_TO_REST;
 
-	gpusort_loader_continue(loader);
+	gpusort_table_sink_continue(gpusort_loader_sink(loader));
 	while (load_buffer(state, loader) == GPUSORT_LOAD_END)
 	{
 		if (state->source.at_end)
@@ -133,8 +134,8 @@ gpusort_load_alone(GpuSortLoadState *state, uint64 limit)
 	}
 	if (end == GPUSORT_LOADED_TO_REST)
 		gpusort_loader_hand_over(loader, state->copy);
-	gpusort_loader_place(loader, false, true);
-	gpusort_loader_write(loader, false, true);
+	gpusort_table_sink_place(gpusort_loader_sink(loader), false, true);
+	gpusort_table_sink_write(gpusort_loader_sink(loader), false, true);
 	gpusort_loader_end(loader);
 	return end;
 }

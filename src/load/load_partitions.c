@@ -202,28 +202,23 @@ struct GpuSortLoadPartitions
 	const GpuSortLoadTask *task;
 	GpuSortLoadParts *parts;
 	GpuSortLoadRouting *routing;
-	GpuSortBuckets *buckets;
+	GpuSortTableSink *sink;
 	GpuSortLoadPartition *first;
 	MemoryContext context;
 };
 
 GpuSortLoadPartitions *
-gpusort_load_partitions_begin(const GpuSortLoadTask *task, Relation root, GpuSortLoadParts *parts)
+gpusort_load_partitions_begin(const GpuSortLoadTask *task, Relation root, GpuSortLoadParts *parts,
+							  GpuSortTableSink *sink)
 {
 	GpuSortLoadPartitions *partitions = palloc0(sizeof(GpuSortLoadPartitions));
 
 	partitions->task = task;
 	partitions->parts = parts;
 	partitions->routing = gpusort_routing_begin(root);
-	partitions->buckets = gpusort_table_buckets_begin(&task->owner);
+	partitions->sink = sink;
 	partitions->context = CurrentMemoryContext;
 	return partitions;
-}
-
-GpuSortBuckets *
-gpusort_load_partitions_buckets(GpuSortLoadPartitions *partitions)
-{
-	return partitions->buckets;
 }
 
 /*
@@ -276,9 +271,8 @@ begin_partition(GpuSortLoadPartitions *partitions, ResultRelInfo *result)
 	if (part == NULL || !partition_is_ours(table, part) || leaves_space(table))
 		return NULL;
 	partition = palloc0(sizeof(GpuSortLoadPartition));
-	gpusort_target_begin(&partition->target, table);
-	partition->target.buckets = partitions->buckets;
-	partition->target.bucket = gpusort_table_bucket_begin(partitions->buckets, table, &part->tail);
+	gpusort_target_begin(&partition->target,
+						 gpusort_table_sink_add(partitions->sink, table, &part->end, 0));
 	partition->leaf = part->leaf;
 	partition->computer = gpusort_computer_begin(partitions->task, table, GPUSORT_COMPUTE_STORED);
 	partition->map = gpusort_routing_map(partitions->routing, result);
@@ -327,6 +321,5 @@ gpusort_load_partitions_end(GpuSortLoadPartitions *partitions)
 	for (GpuSortLoadPartition *partition = partitions->first; partition != NULL;
 		 partition = partition->next)
 		gpusort_computer_end(partition->computer);
-	gpusort_table_buckets_end(partitions->buckets);
 	gpusort_routing_end(partitions->routing);
 }

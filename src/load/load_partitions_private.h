@@ -73,7 +73,7 @@ typedef struct GpuSortLoadParts GpuSortLoadParts;
 typedef struct GpuSortLoadPart
 {
 	Oid			partition;		/* InvalidOid: this place is free */
-	GpuSortTableTail tail;
+	GpuSortTableEnd end;
 	GpuSortLeafNumber leaf;		/* its number, if it has indexes */
 	bool		is_used;		/* other sessions may have rows there, if it has indexes */
 	bool		is_open;		/* some participant has opened, and locked, it */
@@ -125,12 +125,13 @@ typedef struct GpuSortLoadPartition
 
 typedef struct GpuSortLoadPartitions GpuSortLoadPartitions;
 
-/* Begins to route rows to the partitions of "root"; allocates in the current context. */
+/*
+ * Begins to route rows to the partitions of "root", which go to this sink; allocates in the current
+ * context.
+ */
 extern GpuSortLoadPartitions *gpusort_load_partitions_begin(const GpuSortLoadTask *task,
-															Relation root,
-															 GpuSortLoadParts *parts);
-
-extern GpuSortBuckets *gpusort_load_partitions_buckets(GpuSortLoadPartitions *partitions);
+															Relation root, GpuSortLoadParts *parts,
+															GpuSortTableSink *sink);
 
 /*
  * Returns the partition that a row belongs to, or NULL if rows can't be put into it here.  Raises

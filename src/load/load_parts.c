@@ -63,7 +63,7 @@ find_place(GpuSortLoadParts *parts, Oid partition)
 				return NULL;
 			parts->count++;
 			part->partition = partition;
-			part->tail.block = InvalidBlockNumber;
+			part->end.block = InvalidBlockNumber;
 			return part;
 		}
 		i = (i + 1) & parts->mask;
@@ -171,8 +171,8 @@ tell_of_part(const GpuSortLoadPart *part)
 	Relation	partition = table_open(part->partition, NoLock);
 
 	CheckForSerializableConflictIn(partition, NULL, InvalidBlockNumber);
-	if (part->tail.rows > 0)
-		pgstat_count_heap_insert(partition, part->tail.rows);
+	if (part->end.rows > 0)
+		pgstat_count_heap_insert(partition, part->end.rows);
 	table_close(partition, NoLock);
 }
 
@@ -184,7 +184,7 @@ note_first_block(const GpuSortLoadPart *part, GpuSortLoadLeaves *leaves)
 	if (part->leaf == GPUSORT_NO_LEAF)
 		return;
 	leaf = &leaves->leaves[part->leaf - 1];
-	leaf->first_block = Min(leaf->first_block, part->tail.first_block);
+	leaf->first_block = Min(leaf->first_block, part->end.first_block);
 }
 
 void
@@ -194,7 +194,7 @@ gpusort_load_parts_end(GpuSortLoadParts *parts, GpuSortLoadLeaves *leaves)
 	{
 		const GpuSortLoadPart *part = &parts->places[i];
 
-		if (!part->is_open || part->tail.block == InvalidBlockNumber)
+		if (!part->is_open || part->end.block == InvalidBlockNumber)
 			continue;
 		tell_of_part(part);
 		note_first_block(part, leaves);

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "access/heapam.h"
 #include "access/heaptoast.h"
 #include "catalog/catalog.h"
 #include "miscadmin.h"
@@ -19,6 +20,7 @@
 #include "parse/gs_check.h"
 #include "parse/gs_field.h"
 #include "parse/gs_records.h"
+#include "pg_compat/tables.h"
 
 /* At most this many records are found at a time. */
 #define BATCH_RECORDS	512
@@ -32,8 +34,9 @@
 struct GpuSortLoader
 {
 	const GpuSortLoadTask *task;
-	GpuSortLoadTarget table;	/* where rows go if the table is not partitioned */
-	GpuSortLoadPartitions *partitions;	/* where rows go if the table is partitioned */
+	GpuSortTableSink *sink;		/* where rows go */
+	GpuSortLoadTarget table;	/* what they go to if the table is not partitioned */
+	GpuSortLoadPartitions *partitions;	/* what they go to if it is */
 	GpuSortLoadPartition *partition;	/* the one that the current row goes to */
 	GpuSortLoadColumn *columns;
 	GpuSortLoadValue *values;	/* of the current row, by attribute */
@@ -68,6 +71,27 @@ make_records(gs_records *records, int nfields)
 	records->record_fields = palloc(records->max_records * sizeof(uint32_t));
 }
 
+/*
+ * The toaster inserts what it puts out of line with the options that the server's COPY uses for the
+ * table that was named.
+ */
+static void
+begin_sink(GpuSortLoader *loader, Relation table, GpuSortLoadParts *parts)
+{
+	const GpuSortLoadTask *task = loader->task;
+
+	if (task->partitioned)
+	{
+		loader->sink = gpusort_table_sink_several(&task->owner);
+		loader->partitions = gpusort_load_partitions_begin(task, table, parts, loader->sink);
+		return;
+	}
+	loader->sink =
+		gpusort_table_sink_append(table, &task->owner,
+								  gpusort_relation_is_new(table) ? HEAP_INSERT_SKIP_FSM : 0);
+	gpusort_target_begin(&loader->table, gpusort_table_sink_tail(loader->sink));
+}
+
 GpuSortLoader *
 gpusort_loader_begin(const GpuSortLoadTask *task, Relation table, GpuSortLoadParts *parts)
 {
@@ -79,11 +103,7 @@ gpusort_loader_begin(const GpuSortLoadTask *task, Relation table, GpuSortLoadPar
 	loader->values = palloc0(desc->natts * sizeof(GpuSortLoadValue));
 	for (int i = 0; i < desc->natts; i++)
 		loader->values[i].is_null = true;
-	gpusort_target_begin(&loader->table, table);
-	if (task->partitioned)
-		loader->partitions = gpusort_load_partitions_begin(task, table, parts);
-	else
-		loader->table.append = gpusort_table_append_begin(table, &task->owner);
+	begin_sink(loader, table, parts);
 	loader->encoding = gpusort_encoding_begin(task);
 	loader->lines.context = loader->lines.order.context = CurrentMemoryContext;
 	loader->computer = gpusort_computer_begin(task, table,
@@ -96,11 +116,10 @@ gpusort_loader_begin(const GpuSortLoadTask *task, Relation table, GpuSortLoadPar
 	return loader;
 }
 
-void
-gpusort_loader_continue(GpuSortLoader *loader)
+GpuSortTableSink *
+gpusort_loader_sink(GpuSortLoader *loader)
 {
-	if (loader->partitions == NULL)
-		gpusort_table_append_continue(loader->table.append);
+	return loader->sink;
 }
 
 const GpuSortLoadLines *
@@ -127,8 +146,7 @@ gpusort_loader_end(GpuSortLoader *loader)
 {
 	if (loader->partitions != NULL)
 		gpusort_load_partitions_end(loader->partitions);
-	else
-		gpusort_table_append_end(loader->table.append);
+	gpusort_table_sink_end(loader->sink);
 	gpusort_encoding_end(loader->encoding);
 	gpusort_lines_clear(&loader->lines);
 	if (loader->computer != NULL)
@@ -278,7 +296,6 @@ static GpuSortLoadStop
 put_row(GpuSortLoader *loader, const GpuSortLoadTarget *target, const GpuSortLoadValue *values)
 {
 	GpuSortTupleSize size;
-	MemoryContext old;
 	bool		fits;
 
 	if (gpusort_target_refuses_null(target, values))
@@ -291,10 +308,8 @@ put_row(GpuSortLoader *loader, const GpuSortLoadTarget *target, const GpuSortLoa
 	}
 	if (!loader->may_toast)
 		return GPUSORT_LOAD_TOAST;
-	old = MemoryContextSwitchTo(loader->row_context);
 	fits = gpusort_target_put_toasted(target, values, &size);
-	loader->decoded_toast |= RelationIsLogicallyLogged(target->table);
-	MemoryContextSwitchTo(old);
+	loader->decoded_toast |= RelationIsLogicallyLogged(target->tail->heap);
 	return fits ? GPUSORT_LOAD_END : GPUSORT_LOAD_ODD;
 }
 
@@ -607,34 +622,4 @@ gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input)
 	make_room(loader, input->bytes);
 	loader->valid_bytes = gpusort_encoding_text(loader->encoding, input->data, input->bytes).valid;
 	read_records(loader, input);
-}
-
-/* ---------- the rows ---------- */
-
-void
-gpusort_loader_place(GpuSortLoader *loader, bool put_off, bool decode_end)
-{
-	if (loader->partitions != NULL)
-		gpusort_table_buckets_place(gpusort_load_partitions_buckets(loader->partitions), put_off,
-									decode_end);
-	else
-		gpusort_table_append_claim(loader->table.append);
-}
-
-void
-gpusort_loader_write(GpuSortLoader *loader, bool keep_last, bool decode_end)
-{
-	if (loader->partitions != NULL)
-		gpusort_table_buckets_write(gpusort_load_partitions_buckets(loader->partitions));
-	else
-		gpusort_table_append_write(loader->table.append, keep_last, decode_end);
-}
-
-void
-gpusort_loader_forget(GpuSortLoader *loader)
-{
-	if (loader->partitions != NULL)
-		gpusort_table_buckets_forget(gpusort_load_partitions_buckets(loader->partitions));
-	else
-		gpusort_table_append_forget(loader->table.append);
 }

@@ -187,10 +187,10 @@ extern GpuSortLoader *gpusort_loader_begin(const GpuSortLoadTask *task, Relation
 										   GpuSortLoadParts *parts);
 
 /*
- * To be called before rows are read, so that they go on where the table's last page ends.  The rows
- * of partitions do so in any case.
+ * Returns where rows go when they are read: the caller gives them their places, in the order of the
+ * input, and writes or forgets them.
  */
-extern void gpusort_loader_continue(GpuSortLoader *loader);
+extern GpuSortTableSink *gpusort_loader_sink(GpuSortLoader *loader);
 
 /*
  * Reads the records of a buffer, as far as possible.  A record that something is wrong with does
@@ -212,19 +212,6 @@ extern void gpusort_loader_share_order(GpuSortLoader *loader, dsa_area *area);
  * values of sequences that were taken for it.
  */
 extern void gpusort_loader_hand_over(GpuSortLoader *loader, CopyFromState copy);
-
-/*
- * Put the rows that were read into the table.  gpusort_loader_place() gives them their places, in
- * the order of the input.  gpusort_loader_write() writes their pages; with "keep_last", a last page
- * that is not full may be kept, to be filled further.  If writing is "put_off", other participants
- * may have their turn between the two.  "decode_end" says that whatever was toasted for these rows,
- * later rows won't refer to it.
- */
-extern void gpusort_loader_place(GpuSortLoader *loader, bool put_off, bool decode_end);
-extern void gpusort_loader_write(GpuSortLoader *loader, bool keep_last, bool decode_end);
-
-/* Forgets the rows that were read, instead of putting them into the table. */
-extern void gpusort_loader_forget(GpuSortLoader *loader);
 
 extern void gpusort_loader_end(GpuSortLoader *loader);
 

@@ -313,7 +313,7 @@ have_turn(GpuSortLoadShare *share, GpuSortLoader *loader, const GpuSortLoadInput
 	ErrorContextCallback context = {error_context_stack, note_error_line, &turn};
 
 	error_context_stack = &context;
-	gpusort_loader_place(loader, !may_toast, may_toast);
+	gpusort_table_sink_place(gpusort_loader_sink(loader), !may_toast, may_toast);
 	give_lines(share, gpusort_loader_lines(loader));
 	SpinLockAcquire(&share->mutex);
 	gpusort_load_add_counts(&share->counts, &input->counts);
@@ -325,7 +325,7 @@ have_turn(GpuSortLoadShare *share, GpuSortLoader *loader, const GpuSortLoadInput
 	ConditionVariableBroadcast(&share->turned);
 	if (input->stop == GPUSORT_LOAD_ODD)
 		ConditionVariableBroadcast(&share->more);
-	gpusort_loader_write(loader, false, may_toast);
+	gpusort_table_sink_write(gpusort_loader_sink(loader), false, may_toast);
 	error_context_stack = context.previous;
 }
 
@@ -414,7 +414,7 @@ gpusort_share_load(GpuSortLoadShare *share, GpuSortLoader *loader, GpuSortLoader
 		have_turn(share, loader, &input, false);
 		return true;
 	}
-	gpusort_loader_forget(loader);
+	gpusort_table_sink_forget(gpusort_loader_sink(loader));
 	return true;
 }
 

@@ -125,20 +125,19 @@ put_value(const GpuSortLoadAttribute *attribute, const GpuSortLoadValue *value, 
 	return at + strlen(at) + 1;
 }
 
-/*
- * Fills a tuple with values.  The caller has filled its header as the headers of all tuples of the
- * table, with t_infomask2; the header's t_hoff and the bytes behind the header are still zero.
- */
+/* Makes a tuple of values, where there are zeros so far. */
 static void
-gpusort_tuple_fill(const GpuSortLoadAttribute *attributes, const GpuSortLoadValue *values,
-				   int natts, const GpuSortTupleSize *size, HeapTupleHeader tuple)
+fill_tuple(const GpuSortLoadTarget *target, const GpuSortLoadValue *values,
+		   const GpuSortTupleSize *size, HeapTupleHeader tuple)
 {
+	const GpuSortLoadAttribute *attributes = target->attributes;
 	char	   *at = (char *) tuple + size->header;
 
+	memcpy(tuple, &target->tail->header, SizeofHeapTupleHeader);
 	tuple->t_hoff = size->header;
 	if (size->has_null)
 		tuple->t_infomask |= HEAP_HASNULL;
-	for (int i = 0; i < natts; i++)
+	for (int i = 0; i < target->natts; i++)
 	{
 		if (values[i].is_null)
 			continue;
@@ -166,12 +165,12 @@ find_not_null(GpuSortLoadTarget *target, TupleDesc desc)
 }
 
 void
-gpusort_target_begin(GpuSortLoadTarget *target, Relation table)
+gpusort_target_begin(GpuSortLoadTarget *target, GpuSortTableTail *tail)
 {
-	TupleDesc	desc = RelationGetDescr(table);
+	TupleDesc	desc = RelationGetDescr(tail->heap);
 
 	memset(target, 0, sizeof(*target));
-	target->table = table;
+	target->tail = tail;
 	target->natts = desc->natts;
 	target->attributes = gpusort_load_attributes(desc);
 	find_not_null(target, desc);
@@ -188,51 +187,17 @@ gpusort_target_refuses_null(const GpuSortLoadTarget *target, const GpuSortLoadVa
 	return false;
 }
 
-static inline HeapTupleHeader
-get_room(const GpuSortLoadTarget *target, uint32 length)
-{
-	return target->append != NULL ? gpusort_table_append_tuple(target->append, length)
-		: gpusort_table_bucket_tuple(target->buckets, target->bucket, length);
-}
-
 void
 gpusort_target_put(const GpuSortLoadTarget *target, const GpuSortLoadValue *values,
 				   const GpuSortTupleSize *size)
 {
-	gpusort_tuple_fill(target->attributes, values, target->natts, size,
-					   get_room(target, size->total));
-}
-
-/*
- * Returns the options with which the toaster inserts what it puts out of line; these are the
- * options that the server's COPY uses for the table that was named.
- */
-static int
-toast_options(const GpuSortLoadTarget *target, HeapTupleHeader header)
-{
-	int			options = HeapTupleHeaderXminFrozen(header) ? HEAP_INSERT_FROZEN : 0;
-
-	if (target->append != NULL && gpusort_relation_is_new(target->table))
-		options |= HEAP_INSERT_SKIP_FSM;
-	return options;
+	fill_tuple(target, values, size, gpusort_table_room(target->tail, size->total));
 }
 
 bool
 gpusort_target_put_toasted(const GpuSortLoadTarget *target, const GpuSortLoadValue *values,
 						   const GpuSortTupleSize *size)
 {
-	HeapTupleHeader header = target->append != NULL ? &target->append->header
-		: gpusort_table_bucket_header(target->bucket);
-	HeapTupleData tuple = {.t_len = size->total,.t_tableOid = RelationGetRelid(target->table)};
-	HeapTuple	toasted;
-
-	tuple.t_data = palloc0(size->total);
-	memcpy(tuple.t_data, header, SizeofHeapTupleHeader);
-	gpusort_tuple_fill(target->attributes, values, target->natts, size, tuple.t_data);
-	toasted =
-		heap_toast_insert_or_update(target->table, &tuple, NULL, toast_options(target, header));
-	if (MAXALIGN(toasted->t_len) > MaxHeapTupleSize)
-		return false;
-	memcpy(get_room(target, toasted->t_len), toasted->t_data, toasted->t_len);
-	return true;
+	fill_tuple(target, values, size, gpusort_table_toaster_room(target->tail, size->total));
+	return gpusort_table_try_toast(target->tail);
 }

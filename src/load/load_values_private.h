@@ -227,19 +227,16 @@ extern void gpusort_tuple_measure(const GpuSortLoadAttribute *attributes,
 /* A table, or a partition, that rows are put into. */
 typedef struct GpuSortLoadTarget
 {
-	Relation	table;
 	int			natts;
 	GpuSortLoadAttribute *attributes;
 	bool	   *not_null;
 	bool		any_not_null;
 
-	GpuSortAppend *append;		/* the pages of a table; NULL for a partition */
-	GpuSortBuckets *buckets;	/* the buckets of all partitions of this participant */
-	GpuSortBucket *bucket;		/* the bucket of this partition */
+	GpuSortTableTail *tail;		/* where its tuples go */
 } GpuSortLoadTarget;
 
-/* Fills *target for a table, without pages; allocates in the current context. */
-extern void gpusort_target_begin(GpuSortLoadTarget *target, Relation table);
+/* Fills *target for a table whose tuples go to this tail; allocates in the current context. */
+extern void gpusort_target_begin(GpuSortLoadTarget *target, GpuSortTableTail *tail);
 
 /* Returns whether a row has a NULL in a column that must not be null. */
 extern bool gpusort_target_refuses_null(const GpuSortLoadTarget *target,
@@ -249,10 +246,7 @@ extern bool gpusort_target_refuses_null(const GpuSortLoadTarget *target,
 extern void gpusort_target_put(const GpuSortLoadTarget *target, const GpuSortLoadValue *values,
 							   const GpuSortTupleSize *size);
 
-/*
- * Puts a row that the toaster has to make shorter, which it does in the current context.  Returns
- * false if the row is still too long.
- */
+/* Puts a row that the toaster has to make shorter.  Returns false if it is still too long. */
 extern bool gpusort_target_put_toasted(const GpuSortLoadTarget *target,
 									   const GpuSortLoadValue *values,
 									   const GpuSortTupleSize *size);

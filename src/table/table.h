@@ -1,17 +1,19 @@
 /*
  * table.h
- *		Puts rows in bulk to the end of tables that are in use.
+ *		Puts tuples in bulk into pages of tables.
  */
 #ifndef GPUSORT_TABLE_H
 #define GPUSORT_TABLE_H
 
+#include "access/heaptoast.h"
 #include "access/htup_details.h"
 #include "access/transam.h"
 #include "storage/block.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
-#include "table/table_pages.h"
+#include "table/storage.h"
+#include "table/table_page.h"
 
 /* ---------- owner: which transaction and command own rows that are put into a table ---------- */
 
@@ -23,175 +25,139 @@ typedef struct GpuSortTableOwner
 	bool		frozen;
 } GpuSortTableOwner;
 
-/*
- * Returns the transaction that gpusort_table_page_begin() wants to know, for a page that has only
- * rows of this owner.
- */
-static inline TransactionId
-gpusort_table_inserter(const GpuSortTableOwner *owner)
-{
-	return owner->frozen ? InvalidTransactionId : owner->xid;
-}
+/* ---------- sink: tuples in bulk into pages of tables ---------- */
 
 /*
- * Fill in the header that all tuples begin with.  The caller has to complete t_infomask2,
- * t_infomask and t_hoff of each tuple.
- */
-static inline void
-gpusort_table_begin_header(HeapTupleHeader header, Relation heap, const GpuSortTableOwner *owner)
-{
-	memset(header, 0, SizeofHeapTupleHeader);
-	HeapTupleHeaderSetXmin(header, owner->xid);
-	HeapTupleHeaderSetCmin(header, owner->cid);
-	header->t_infomask = HEAP_XMAX_INVALID;
-	if (owner->frozen)
-		HeapTupleHeaderSetXminFrozen(header);
-	HeapTupleHeaderSetNatts(header, RelationGetNumberOfAttributes(heap));
-}
-
-/* ---------- append: rows in bulk to the end of a table, by whole pages ---------- */
-
-/*
- * This takes three steps.  First tuples are formed in private pages.  Then blocks are claimed for
- * the pages, that is, the table is extended by as many empty blocks.  Then the pages are written
- * into these blocks.  So several processes can form and write pages at the same time, and yet have
- * the table in an order that they agree on, by claiming in this order.
+ * This takes three steps.  First tuples are put into private memory of the process.  Then they are
+ * given their places: the tables are extended by as many blocks.  Then they are written into these
+ * blocks.  So several processes can form and write tuples at the same time, and yet have the tables
+ * in an order that they agree on, by giving places in this order.
  *
- * The rows belong to a transaction like any others: the pages go through shared buffers, and are
- * WAL-logged as the server's multi-insert logs them, so that logical decoding sees the rows.  A
- * parallel worker may append rows, for its leader's transaction and command.
+ * There are three kinds of sinks, which differ in how pages are written and logged:
+ *
+ * A new table, which no other session can see, gets whole pages past the shared buffers
+ * (storage.h).
+ *
+ * A table that is in use gets whole pages through shared buffers.  The rows belong to a transaction
+ * like any others, and are WAL-logged as the server's multi-insert logs them, so that logical
+ * decoding sees them.  A parallel worker may put rows, for its leader's transaction and command.
+ *
+ * Several tables in use get rows, few for each, into their last pages first.  Processes that put
+ * rows into the same tables take turns.  In its turn, a process gives its rows their places: those
+ * that have room in a table's last page are put there, and for the others the table is extended.
+ * Pages that are full may be written after the turn.  So a table has its rows in the order of the
+ * turns, without gaps, however few rows there are at a time, and no process needs a page of its own
+ * for each table.
+ *
+ * No table may be a system catalog, which the server itself reads.
  */
+typedef struct GpuSortTableSink GpuSortTableSink;
 
-typedef struct GpuSortAppend
+/* Where the tuples of one table go, in this process. */
+typedef struct GpuSortTableTail
 {
+	GpuSortTableSink *sink;
 	Relation	heap;
 	Size		save_bytes;		/* bytes left free on each page, for the fillfactor */
-	HeapTupleHeaderData header; /* header that all tuples begin with */
-
-	/* private pages; `page` describes the last used one, which is being filled */
-	GpuSortTablePage page;
-	int			used;
-	int			made;
-	char	  **pages;
-	BlockNumber *blocks;		/* blocks of the first `claimed` pages */
-	int			claimed;
-	/* the rows of the first private page go to a block that has other rows */
-	bool		continues;
-
-	struct GpuSortAppendTarget *target;
-} GpuSortAppend;
-
-/*
- * Prepare to append rows to the table, in the current memory context.  The table must not be a
- * system catalog, which the server itself reads.
- */
-extern GpuSortAppend *gpusort_table_append_begin(Relation heap, const GpuSortTableOwner *owner);
-
-/*
- * Let the first rows go to the block that this session has last put rows into, or else to the
- * table's last one, as far as it has room, and unless they would have to clear the block's
- * all-visible bit.  Called before there are any private pages.
- */
-extern void gpusort_table_append_continue(GpuSortAppend *append);
-
-/* Begin another private page; for gpusort_table_append_tuple(). */
-extern void gpusort_table_append_new_page(GpuSortAppend *append);
-
-/*
- * Returns room for a tuple of `length` bytes, on the current private page or a new one.  The room
- * is zeroed but for the tuple's header, of which the caller completes t_infomask2, t_infomask and
- * t_hoff.  The tuple must fit into a page (MaxHeapTupleSize).
- */
-static inline HeapTupleHeader
-gpusort_table_append_tuple(GpuSortAppend *append, uint32 length)
-{
-	HeapTupleHeader tuple;
-
-	if (append->page.data == NULL ||
-		MAXALIGN(length) + append->save_bytes > gpusort_table_page_space(&append->page))
-		gpusort_table_append_new_page(append);
-	tuple = (HeapTupleHeader) gpusort_table_page_append(&append->page, length);
-	memcpy(tuple, &append->header, SizeofHeapTupleHeader);
-	return tuple;
-}
-
-/* Claim blocks for all private pages that have none yet: the table grows. */
-extern void gpusort_table_append_claim(GpuSortAppend *append);
-
-/*
- * Write the private pages into their blocks and forget them.  With `keep_last`, the last one is
- * kept, to be filled further.  `decode_end` says that logical decoding may forget TOAST data after
- * these rows, since no later row will refer to values that were toasted up to now.
- */
-extern void gpusort_table_append_write(GpuSortAppend *append, bool keep_last, bool decode_end);
-
-/* Forget the private pages, which have no blocks yet. */
-extern void gpusort_table_append_forget(GpuSortAppend *append);
-
-/* Release what does not go away with the memory context: the pin and the strategy. */
-extern void gpusort_table_append_end(GpuSortAppend *append);
-
-/* ---------- buckets: rows in bulk to the ends of several tables ---------- */
-
-/*
- * Tuples are formed in private memory, in buckets, one for each table.  Processes that put rows
- * into the same tables take turns.  In its turn, a process gives its rows their places: those that
- * have room in a table's last page are put there, and for the others the table is extended.  Pages
- * that are full may be written after the turn.  So a table has its rows in the order of the turns,
- * without gaps, however few rows there are at a time, and no process needs a page of its own for
- * each table.
- *
- * Otherwise this works as appending to one table does.
- */
+	HeapTupleHeaderData header; /* header that the owner's tuples begin with */
+	int			toast_options;	/* options with which the toaster inserts */
+	GpuSortTablePage page;		/* the private page that is being filled, if there is one */
+} GpuSortTableTail;
 
 /*
  * The end of a table, in memory that all processes share.  A process may look at it only in its
  * turn.
  */
-typedef struct GpuSortTableTail
+typedef struct GpuSortTableEnd
 {
 	/* block for further rows, or InvalidBlockNumber if it is not known yet */
 	BlockNumber block;
 	BlockNumber first_block;	/* first block that this load's rows could have gone to */
 	uint64		rows;			/* rows that workers have put into the table */
-} GpuSortTableTail;
-
-typedef struct GpuSortBuckets GpuSortBuckets;
-typedef struct GpuSortBucket GpuSortBucket;
-
-/* Prepare to append rows to several tables, in the current memory context. */
-extern GpuSortBuckets *gpusort_table_buckets_begin(const GpuSortTableOwner *owner);
+} GpuSortTableEnd;
 
 /*
- * Begin a bucket for a table, which must stay open and must not be a system catalog, which the
- * server itself reads.
+ * Begin a sink, in the current memory context, to which the storage belongs, too.  `owner` is NULL
+ * if tuples come with the transactions that own them.  `toast_options` are those of heap_insert(),
+ * without HEAP_INSERT_FROZEN.
  */
-extern GpuSortBucket *gpusort_table_bucket_begin(GpuSortBuckets *buckets, Relation heap,
-												 GpuSortTableTail *tail);
+extern GpuSortTableSink *gpusort_table_sink_new(Relation heap, GpuSortStorage *storage,
+												const GpuSortTableOwner *owner, int toast_options);
+extern GpuSortTableSink *gpusort_table_sink_append(Relation heap, const GpuSortTableOwner *owner,
+												   int toast_options);
+extern GpuSortTableSink *gpusort_table_sink_several(const GpuSortTableOwner *owner);
 
-/* Returns room for a tuple, as gpusort_table_append_tuple() does. */
-extern HeapTupleHeader gpusort_table_bucket_tuple(GpuSortBuckets *buckets, GpuSortBucket *bucket,
-												  uint32 length);
+/* Returns where the tuples of the sink's only table go. */
+extern GpuSortTableTail *gpusort_table_sink_tail(GpuSortTableSink *sink);
 
-/* Returns the header that the bucket's tuples begin with. */
-extern HeapTupleHeader gpusort_table_bucket_header(GpuSortBucket *bucket);
+/* Add a table, which must stay open, to a sink of several; returns where its tuples go. */
+extern GpuSortTableTail *gpusort_table_sink_add(GpuSortTableSink *sink, Relation heap,
+												GpuSortTableEnd *end, int toast_options);
 
 /*
- * Give the rows of all buckets their places, and write them.  With `put_off`, pages that are full
- * are written later, by gpusort_table_buckets_write().  The rows are counted as inserted; a worker
- * counts them in the tail.  `decode_end` is that of gpusort_table_append_write(), and must not be
- * combined with `put_off`.
+ * In a sink of one table in use, let the first rows go to the block that this session has last put
+ * rows into, or else to the table's last one, as far as it has room, and unless they would have to
+ * clear the block's all-visible bit.  Called before any tuple is put.  Rows of several tables go to
+ * their last blocks in any case, and a new table has none.
  */
-extern void gpusort_table_buckets_place(GpuSortBuckets *buckets, bool put_off, bool decode_end);
+extern void gpusort_table_sink_continue(GpuSortTableSink *sink);
 
-/* Write the pages that were put off.  The buckets are empty afterwards. */
-extern void gpusort_table_buckets_write(GpuSortBuckets *buckets);
+/* For gpusort_table_room(): returns room elsewhere than on the page that is being filled. */
+extern HeapTupleHeader gpusort_table_more_room(GpuSortTableTail *tail, uint32 length);
 
-/* Forget all rows, which have no places yet. */
-extern void gpusort_table_buckets_forget(GpuSortBuckets *buckets);
+/*
+ * Returns zeroed room for a tuple of `length` bytes, by the server's rules.  The caller fills it,
+ * but for t_ctid.  The tuple must fit into a page (MaxHeapTupleSize).
+ */
+static inline HeapTupleHeader
+gpusort_table_room(GpuSortTableTail *tail, uint32 length)
+{
+	if (tail->page.data == NULL ||
+		MAXALIGN(length) + tail->save_bytes > gpusort_table_page_space(&tail->page))
+		return gpusort_table_more_room(tail, length);
+	return (HeapTupleHeader) gpusort_table_page_append(&tail->page, length);
+}
 
-/* Release what does not go away with the memory context: the strategy. */
-extern void gpusort_table_buckets_end(GpuSortBuckets *buckets);
+/* Returns whether a tuple has to go through the toaster, which workers can't use. */
+static inline bool
+gpusort_table_needs_toaster(uint16 infomask, uint32 length)
+{
+	return (infomask & HEAP_HASEXTERNAL) != 0 || length > TOAST_TUPLE_THRESHOLD;
+}
+
+/*
+ * Put a tuple by way of the toaster: the caller fills the zeroed room that the first function
+ * returns, and then calls one of the others.  If what the toaster makes of the tuple is too long
+ * for a page, gpusort_table_toast() raises the server's error, and gpusort_table_try_toast()
+ * returns false.
+ */
+extern HeapTupleHeader gpusort_table_toaster_room(GpuSortTableTail *tail, uint32 length);
+extern void gpusort_table_toast(GpuSortTableTail *tail);
+extern bool gpusort_table_try_toast(GpuSortTableTail *tail);
+
+/*
+ * Give all tuples their places, and write them.  `decode_end` says that logical decoding may forget
+ * TOAST data after these rows, since no later row will refer to values that were toasted up to now.
+ * With `keep_last`, a last page of a single table is kept, to be filled further.
+ *
+ * In a sink of several tables, gpusort_table_sink_place() writes the rows already, and counts them
+ * as inserted; a worker counts them in the table's end.  With `put_off`, which must not be combined
+ * with `decode_end`, it leaves pages that are full to gpusort_table_sink_write().
+ */
+extern void gpusort_table_sink_place(GpuSortTableSink *sink, bool put_off, bool decode_end);
+extern void gpusort_table_sink_write(GpuSortTableSink *sink, bool keep_last, bool decode_end);
+
+/*
+ * For a process that writes a new table alone: give full pages their places and write them, if
+ * there are enough of them.
+ */
+extern void gpusort_table_sink_advance(GpuSortTableSink *sink);
+
+/* Forget all tuples, which have no places yet. */
+extern void gpusort_table_sink_forget(GpuSortTableSink *sink);
+
+/* Release what does not go away with the memory context. */
+extern void gpusort_table_sink_end(GpuSortTableSink *sink);
 
 /* ---------- own rows: those that a command has put into a table ---------- */
 

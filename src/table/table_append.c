@@ -1,6 +1,6 @@
 /*
  * table_append.c
- *		Appends rows in bulk to the end of a table, by whole pages; see table.h.
+ *		The sink of a table in use: appends rows to its end, by whole pages; see table.h.
  */
 #include "postgres.h"
 
@@ -13,85 +13,57 @@
 #include "utils/rel.h"
 
 #include "pg_compat/tables.h"
-#include "table/table.h"
 #include "table/table_put_private.h"
+#include "table/table_sink_private.h"
 
-/* Private pages are allocated so many at a time. */
-#define PAGES_MADE	16
-
-typedef struct GpuSortAppendTarget
+typedef struct TableInUse
 {
+	GpuSortTablePages pages;	/* must be first field */
+	Relation	heap;
+	/* the rows of the first private page go to a block that has other rows */
+	bool		continues;
 	BufferAccessStrategy strategy;
 	GpuSortTableLog log;
-	/* transaction that inserts the rows; see gpusort_table_page_begin() */
-	TransactionId inserter;
 	/* the visibility map's page for the last block written, if rows are frozen; else invalid */
 	Buffer		map;
-	Size		save_bytes;		/* save_bytes of a page that has no other rows */
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
-} GpuSortAppendTarget;
-
-GpuSortAppend *
-gpusort_table_append_begin(Relation heap, const GpuSortTableOwner *owner)
-{
-	GpuSortAppend *append = palloc0(sizeof(GpuSortAppend));
-	GpuSortAppendTarget *target = palloc0(sizeof(GpuSortAppendTarget));
-
-	append->heap = heap;
-	append->save_bytes = target->save_bytes =
-		RelationGetTargetPageFreeSpace(heap, HEAP_DEFAULT_FILLFACTOR);
-	append->target = target;
-	gpusort_table_begin_header(&append->header, heap, owner);
-	gpusort_table_log_begin(&target->log, heap);
-	target->log.frozen = owner->frozen;
-	target->inserter = gpusort_table_inserter(owner);
-	target->map = InvalidBuffer;
-	target->strategy = GetAccessStrategy(BAS_BULKWRITE);
-	return append;
-}
+} TableInUse;
 
 /* ---------- private pages ---------- */
 
+/* Makes memory for further private pages.  It is used again when these have been written. */
 static void
-make_pages(GpuSortAppend *append)
+make_pages(GpuSortTablePages *pages)
 {
-	int			made = append->made + PAGES_MADE;
-	MemoryContext context = GetMemoryChunkContext(append);
-	char	   *memory = MemoryContextAlloc(context, PAGES_MADE * BLCKSZ);
+	char	   *memory = MemoryContextAlloc(pages->sink.context, GPUSORT_TABLE_PAGES_MADE * BLCKSZ);
 
-	if (append->made == 0)
-	{
-		append->pages = MemoryContextAlloc(context, made * sizeof(char *));
-		append->blocks = MemoryContextAlloc(context, made * sizeof(BlockNumber));
-	}
-	else
-	{
-		append->pages = repalloc_huge(append->pages, made * sizeof(char *));
-		append->blocks = repalloc_huge(append->blocks, made * sizeof(BlockNumber));
-	}
-	for (int i = 0; i < PAGES_MADE; i++)
-		append->pages[append->made + i] = memory + i * BLCKSZ;
-	append->made = made;
+	gpusort_table_pages_make(pages);
+	for (int i = 1; i <= GPUSORT_TABLE_PAGES_MADE; i++)
+		pages->pages[pages->made - i] = memory + (GPUSORT_TABLE_PAGES_MADE - i) * BLCKSZ;
 }
 
-void
-gpusort_table_append_new_page(GpuSortAppend *append)
+static void
+begin_page(TableInUse *table)
 {
-	if (append->page.data != NULL)
-		gpusort_table_page_seal(&append->page);
-	if (append->used == append->made)
-		make_pages(append);
-	gpusort_table_page_begin(&append->page, append->pages[append->used++],
-							 append->target->inserter);
-	append->save_bytes = append->target->save_bytes;
+	GpuSortTablePages *pages = &table->pages;
+
+	if (pages->used == pages->made)
+		make_pages(pages);
+	gpusort_table_pages_next(pages, pages->pages[pages->used]);
 }
 
-void
-gpusort_table_append_forget(GpuSortAppend *append)
+static HeapTupleHeader
+more_room(GpuSortTableTail *tail, uint32 length)
 {
-	append->page.data = NULL;
-	append->used = append->claimed = 0;
-	append->continues = false;
+	begin_page((TableInUse *) tail->sink);
+	return (HeapTupleHeader) gpusort_table_page_append(&tail->page, length);
+}
+
+static void
+forget_pages(GpuSortTableSink *sink)
+{
+	gpusort_table_pages_forget((GpuSortTablePages *) sink);
+	((TableInUse *) sink)->continues = false;
 }
 
 /* ---------- a block that has rows ---------- */
@@ -102,10 +74,10 @@ gpusort_table_append_forget(GpuSortAppend *append)
  * first rows are frozen.
  */
 static bool
-may_continue(const GpuSortAppend *append, Page page)
+may_continue(const TableInUse *table, Page page)
 {
 	return !PageIsNew(page) && PageGetMaxOffsetNumber(page) > 0 &&
-		(append->target->log.frozen || !PageIsAllVisible(page));
+		(table->log.frozen || !PageIsAllVisible(page));
 }
 
 /*
@@ -113,35 +85,35 @@ may_continue(const GpuSortAppend *append, Page page)
  * and as many line pointers, as that block has left.
  */
 static void
-begin_rest_of_page(GpuSortAppend *append, BlockNumber block, Page page)
+begin_rest_of_page(TableInUse *table, BlockNumber block, Page page)
 {
 	Size		space = PageGetHeapFreeSpace(page);
 
-	gpusort_table_append_new_page(append);
-	append->save_bytes += gpusort_table_page_space(&append->page) - space;
-	append->page.nitems = PageGetMaxOffsetNumber(page);
-	append->blocks[0] = block;
-	append->claimed = 1;
-	append->continues = true;
+	begin_page(table);
+	table->pages.tail.save_bytes += gpusort_table_page_space(&table->pages.tail.page) - space;
+	table->pages.tail.page.nitems = PageGetMaxOffsetNumber(page);
+	table->pages.blocks[0] = block;
+	table->pages.claimed = 1;
+	table->continues = true;
 }
 
-void
-gpusort_table_append_continue(GpuSortAppend *append)
+static void
+go_on(GpuSortTableSink *sink)
 {
-	BlockNumber blocks = RelationGetNumberOfBlocks(append->heap);
-	BlockNumber block = RelationGetTargetBlock(append->heap);
+	TableInUse *table = (TableInUse *) sink;
+	BlockNumber blocks = RelationGetNumberOfBlocks(table->heap);
+	BlockNumber block = RelationGetTargetBlock(table->heap);
 	Buffer		buffer;
 
-	Assert(append->used == 0);
+	Assert(table->pages.used == 0);
 	if (blocks == 0)
 		return;
 	if (block >= blocks)
 		block = blocks - 1;
-	buffer = ReadBufferExtended(append->heap, MAIN_FORKNUM, block, RBM_NORMAL,
-								append->target->strategy);
+	buffer = ReadBufferExtended(table->heap, MAIN_FORKNUM, block, RBM_NORMAL, table->strategy);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	if (may_continue(append, BufferGetPage(buffer)))
-		begin_rest_of_page(append, block, BufferGetPage(buffer));
+	if (may_continue(table, BufferGetPage(buffer)))
+		begin_rest_of_page(table, block, BufferGetPage(buffer));
 	UnlockReleaseBuffer(buffer);
 }
 
@@ -161,30 +133,29 @@ rows_fit(Page page, Page rows)
 
 /* Put the rows of a private page into a locked buffer that has other rows, and log them. */
 static void
-add_rows(GpuSortAppend *append, Buffer buffer, Page rows, bool decode_end)
+add_rows(TableInUse *table, Buffer buffer, Page rows, bool decode_end)
 {
-	GpuSortAppendTarget *target = append->target;
 	Page		page = BufferGetPage(buffer);
 	OffsetNumber count = PageGetMaxOffsetNumber(rows);
-	bool		frozen = target->log.frozen;
+	bool		frozen = table->log.frozen;
 
 	/* the page has other rows, so it does not become all-frozen by these */
-	target->log.frozen = false;
-	target->log.map = InvalidBuffer;
+	table->log.frozen = false;
+	table->log.map = InvalidBuffer;
 	START_CRIT_SECTION();
 	for (OffsetNumber i = FirstOffsetNumber; i <= count; i++)
 	{
 		ItemId		item = PageGetItemId(rows, i);
 
-		target->offsets[i - FirstOffsetNumber] =
-			gpusort_table_put_row(page, append->blocks[0],
+		table->offsets[i - FirstOffsetNumber] =
+			gpusort_table_put_row(page, table->pages.blocks[0],
 								  (HeapTupleHeader) PageGetItem(rows, item), ItemIdGetLength(item));
 	}
 	MarkBufferDirty(buffer);
-	if (target->log.use_wal)
-		gpusort_table_log_rows(&target->log, buffer, target->offsets, count, decode_end);
+	if (table->log.use_wal)
+		gpusort_table_log_rows(&table->log, buffer, table->offsets, count, decode_end);
 	END_CRIT_SECTION();
-	target->log.frozen = frozen;
+	table->log.frozen = frozen;
 }
 
 /*
@@ -198,9 +169,9 @@ add_rows(GpuSortAppend *append, Buffer buffer, Page rows, bool decode_end)
  * no longer room for them.
  */
 static bool
-write_rest_of_page(GpuSortAppend *append, bool decode_end)
+write_rest_of_page(TableInUse *table, bool decode_end)
 {
-	Page		rows = (Page) append->pages[0];
+	Page		rows = (Page) table->pages.pages[0];
 	Buffer		buffer;
 	Size		before;
 	Size		space;
@@ -208,57 +179,58 @@ write_rest_of_page(GpuSortAppend *append, bool decode_end)
 
 	if (PageGetMaxOffsetNumber(rows) == 0)
 		return true;
-	buffer = ReadBufferExtended(append->heap, MAIN_FORKNUM, append->blocks[0], RBM_NORMAL,
-								append->target->strategy);
+	buffer = ReadBufferExtended(table->heap, MAIN_FORKNUM, table->pages.blocks[0], RBM_NORMAL,
+								table->strategy);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	before = PageGetHeapFreeSpace(BufferGetPage(buffer));
-	fits = may_continue(append, BufferGetPage(buffer)) && rows_fit(BufferGetPage(buffer), rows);
+	fits = may_continue(table, BufferGetPage(buffer)) && rows_fit(BufferGetPage(buffer), rows);
 	if (fits)
-		add_rows(append, buffer, rows, decode_end);
+		add_rows(table, buffer, rows, decode_end);
 	space = PageGetHeapFreeSpace(BufferGetPage(buffer));
 	UnlockReleaseBuffer(buffer);
 	/* the free space map may have a larger number for this page */
 	if (fits && before > SPACE_TOLD)
-		RecordPageWithFreeSpace(append->heap, append->blocks[0], space);
+		RecordPageWithFreeSpace(table->heap, table->pages.blocks[0], space);
 	return fits;
 }
 
 /* ---------- blocks ---------- */
 
-void
-gpusort_table_append_claim(GpuSortAppend *append)
+static void
+claim_blocks(GpuSortTableSink *sink, bool put_off, bool decode_end)
 {
-	if (append->claimed < append->used)
-		gpusort_extend_relation(append->heap, append->target->strategy,
-								append->blocks + append->claimed, append->used - append->claimed);
-	append->claimed = append->used;
+	TableInUse *table = (TableInUse *) sink;
+	GpuSortTablePages *pages = &table->pages;
+
+	if (pages->claimed < pages->used)
+		gpusort_extend_relation(table->heap, table->strategy, pages->blocks + pages->claimed,
+								pages->used - pages->claimed);
+	pages->claimed = pages->used;
 }
 
 /* ---------- writing ---------- */
 
 /* Pin the visibility map's page for a block, if rows are frozen. */
 static void
-pin_map(GpuSortAppend *append, BlockNumber block)
+pin_map(TableInUse *table, BlockNumber block)
 {
-	if (append->target->log.frozen)
-		visibilitymap_pin(append->heap, block, &append->target->map);
+	if (table->log.frozen)
+		visibilitymap_pin(table->heap, block, &table->map);
 }
 
 /* Copy a private page into its buffer, which is locked, and log it. */
 static void
-fill_page(GpuSortAppend *append, int i, Buffer buffer, bool decode_end)
+fill_page(TableInUse *table, int i, Buffer buffer, bool decode_end)
 {
-	GpuSortAppendTarget *target = append->target;
 	Page		page = BufferGetPage(buffer);
 
 	START_CRIT_SECTION();
-	memcpy(page, append->pages[i], BLCKSZ);
+	memcpy(page, table->pages.pages[i], BLCKSZ);
 	MarkBufferDirty(buffer);
-	if (BufferIsValid(target->log.map))
-		gpusort_map_set_frozen(append->heap, append->blocks[i], buffer, target->map);
-	if (target->log.use_wal)
-		gpusort_table_log_rows(&target->log, buffer, NULL, PageGetMaxOffsetNumber(page),
-							   decode_end);
+	if (BufferIsValid(table->log.map))
+		gpusort_map_set_frozen(table->heap, table->pages.blocks[i], buffer, table->map);
+	if (table->log.use_wal)
+		gpusort_table_log_rows(&table->log, buffer, NULL, PageGetMaxOffsetNumber(page), decode_end);
 	END_CRIT_SECTION();
 }
 
@@ -268,25 +240,25 @@ fill_page(GpuSortAppend *append, int i, Buffer buffer, bool decode_end)
  * a new block.
  */
 static void
-give_next_blocks(GpuSortAppend *append, int i)
+give_next_blocks(TableInUse *table, int i)
 {
-	int			last = append->claimed - 1;
+	int			last = table->pages.claimed - 1;
 
-	memmove(append->blocks + i, append->blocks + i + 1, (last - i) * sizeof(BlockNumber));
-	gpusort_extend_relation(append->heap, append->target->strategy, &append->blocks[last], 1);
+	memmove(table->pages.blocks + i, table->pages.blocks + i + 1, (last - i) * sizeof(BlockNumber));
+	gpusort_extend_relation(table->heap, table->strategy, &table->pages.blocks[last], 1);
 }
 
 /*
  * Returns the locked buffer of a private page's block, after another block was chosen if need be.
  */
 static Buffer
-lock_block(GpuSortAppend *append, int i)
+lock_block(TableInUse *table, int i)
 {
 	Buffer		buffer;
 
-	while (!gpusort_table_lock_if_empty(append->heap, append->target->strategy, append->blocks[i],
+	while (!gpusort_table_lock_if_empty(table->heap, table->strategy, table->pages.blocks[i],
 										&buffer))
-		give_next_blocks(append, i);
+		give_next_blocks(table, i);
 	return buffer;
 }
 
@@ -295,96 +267,108 @@ lock_block(GpuSortAppend *append, int i)
  * frozen.
  */
 static void
-write_page(GpuSortAppend *append, int i, bool decode_end)
+write_page(TableInUse *table, int i, bool decode_end)
 {
-	GpuSortAppendTarget *target = append->target;
 	Buffer		buffer;
 
-	if (i == 0 && append->continues)
+	if (i == 0 && table->continues)
 	{
-		append->continues = false;
-		if (write_rest_of_page(append, decode_end))
+		table->continues = false;
+		if (write_rest_of_page(table, decode_end))
 			return;
-		give_next_blocks(append, 0);
+		give_next_blocks(table, 0);
 	}
-	pin_map(append, append->blocks[i]);
-	buffer = lock_block(append, i);
+	pin_map(table, table->pages.blocks[i]);
+	buffer = lock_block(table, i);
 	/* lock_block() may have chosen another block */
-	pin_map(append, append->blocks[i]);
-	gpusort_table_page_set_ctids(append->pages[i], append->blocks[i]);
-	if (target->log.frozen)
-		PageSetAllVisible((Page) append->pages[i]);
-	if (target->log.frozen && GPUSORT_MAP_IS_IN_RECORD)
+	pin_map(table, table->pages.blocks[i]);
+	gpusort_table_page_set_ctids(table->pages.pages[i], table->pages.blocks[i]);
+	if (table->log.frozen)
+		PageSetAllVisible((Page) table->pages.pages[i]);
+	if (table->log.frozen && GPUSORT_MAP_IS_IN_RECORD)
 	{
-		target->log.map = target->map;
-		LockBuffer(target->map, BUFFER_LOCK_EXCLUSIVE);
+		table->log.map = table->map;
+		LockBuffer(table->map, BUFFER_LOCK_EXCLUSIVE);
 	}
-	fill_page(append, i, buffer, decode_end);
-	if (BufferIsValid(target->log.map))
-		LockBuffer(target->map, BUFFER_LOCK_UNLOCK);
-	else if (target->log.frozen)
-		gpusort_map_set_frozen(append->heap, append->blocks[i], buffer, target->map);
+	fill_page(table, i, buffer, decode_end);
+	if (BufferIsValid(table->log.map))
+		LockBuffer(table->map, BUFFER_LOCK_UNLOCK);
+	else if (table->log.frozen)
+		gpusort_map_set_frozen(table->heap, table->pages.blocks[i], buffer, table->map);
 	UnlockReleaseBuffer(buffer);
-}
-
-/* Make the page that is being filled the first and only one. */
-static void
-keep_last_page(GpuSortAppend *append)
-{
-	char	   *page = append->pages[append->used - 1];
-
-	append->pages[append->used - 1] = append->pages[0];
-	append->pages[0] = page;
-	append->blocks[0] = append->blocks[append->used - 1];
-	append->claimed = Min(1, append->claimed - (append->used - 1));
-	append->used = 1;
 }
 
 /* Tell the free space map of the last page, if it has much free space. */
 static void
-tell_free_space(GpuSortAppend *append)
+tell_free_space(TableInUse *table)
 {
-	int			last = append->used - 1;
-	Size		space = PageGetHeapFreeSpace((Page) append->pages[last]);
+	int			last = table->pages.used - 1;
+	Size		space = PageGetHeapFreeSpace((Page) table->pages.pages[last]);
 
 	if (space > SPACE_TOLD)
-		RecordPageWithFreeSpace(append->heap, append->blocks[last], space);
+		RecordPageWithFreeSpace(table->heap, table->pages.blocks[last], space);
 }
 
-void
-gpusort_table_append_write(GpuSortAppend *append, bool keep_last, bool decode_end)
+static void
+write_pages(GpuSortTableSink *sink, bool keep_last, bool decode_end)
 {
-	int			count = append->used;
-	bool		goes_on = count == 1 && append->continues;
+	TableInUse *table = (TableInUse *) sink;
+	int			count = table->pages.used;
+	bool		goes_on = count == 1 && table->continues;
 
 	if (count == 0)
 		return;
 	if (keep_last)
 		count--;
 	else
-		gpusort_table_page_seal(&append->page);
+		gpusort_table_page_seal(&table->pages.tail.page);
 	for (int i = 0; i < count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		write_page(append, i, decode_end && i == count - 1);
+		write_page(table, i, decode_end && i == count - 1);
 	}
-	if (append->target->log.use_wal && count > 0)
+	if (table->log.use_wal && count > 0)
 		XLogSetAsyncXactLSN(GetXLogInsertRecPtr());
 	if (keep_last)
-		keep_last_page(append);
+		gpusort_table_pages_keep_last(&table->pages);
 	else
 	{
 		if (!goes_on)
-			tell_free_space(append);
-		RelationSetTargetBlock(append->heap, append->blocks[append->used - 1]);
-		gpusort_table_append_forget(append);
+			tell_free_space(table);
+		RelationSetTargetBlock(table->heap, table->pages.blocks[table->pages.used - 1]);
+		forget_pages(sink);
 	}
 }
 
-void
-gpusort_table_append_end(GpuSortAppend *append)
+static void
+end_table(GpuSortTableSink *sink)
 {
-	if (BufferIsValid(append->target->map))
-		ReleaseBuffer(append->target->map);
-	FreeAccessStrategy(append->target->strategy);
+	TableInUse *table = (TableInUse *) sink;
+
+	if (BufferIsValid(table->map))
+		ReleaseBuffer(table->map);
+	FreeAccessStrategy(table->strategy);
+}
+
+static const GpuSortTableSinkMethods table_in_use_methods = {
+	.more_room = more_room,
+	.go_on = go_on,
+	.place = claim_blocks,
+	.write = write_pages,
+	.forget = forget_pages,
+	.end = end_table
+};
+
+GpuSortTableSink *
+gpusort_table_sink_append(Relation heap, const GpuSortTableOwner *owner, int toast_options)
+{
+	TableInUse *table = palloc0(sizeof(TableInUse));
+
+	gpusort_table_pages_begin(&table->pages, &table_in_use_methods, heap, owner, toast_options);
+	table->heap = heap;
+	gpusort_table_log_begin(&table->log, heap);
+	table->log.frozen = owner->frozen;
+	table->map = InvalidBuffer;
+	table->strategy = GetAccessStrategy(BAS_BULKWRITE);
+	return &table->pages.sink;
 }

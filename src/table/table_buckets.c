@@ -1,6 +1,6 @@
 /*
  * table_buckets.c
- *		Appends rows in bulk to the ends of several tables; see table.h.
+ *		The sink of several tables in use: appends rows to their ends; see table.h.
  *
  * A table's last page is used if it has room, unless it is all-visible, since the visibility map's
  * bit would have to be cleared first.  No free space is looked for in other pages.
@@ -18,14 +18,13 @@
 #include "utils/rel.h"
 
 #include "pg_compat/tables.h"
-#include "table/table.h"
-#include "table/table_pages.h"
 #include "table/table_put_private.h"
+#include "table/table_sink_private.h"
 
 /* Memory for rows is allocated in blocks of so many bytes. */
 #define BLOCK_BYTES		((Size) 256 * 1024)
 
-/* A row of a bucket.  Its tuple follows. */
+/* A row of a bucket, which has the rows of one table.  Its tuple follows. */
 typedef struct BucketRow
 {
 	struct BucketRow *next;		/* next row of the same bucket */
@@ -35,35 +34,34 @@ typedef struct BucketRow
 #define ROW_BYTES			MAXALIGN(sizeof(BucketRow))
 #define ROW_TUPLE(row)		((HeapTupleHeader) ((char *) (row) + ROW_BYTES))
 
-struct GpuSortBucket
+typedef struct Bucket
 {
-	Relation	heap;
-	Size		save_bytes;		/* bytes left free on each page, for the fillfactor */
+	GpuSortTableTail tail;		/* must be first field */
 	bool		use_wal;
 	bool		decoded;
-	HeapTupleHeaderData header;
-	GpuSortTableTail *tail;
+	GpuSortTableEnd *end;
 
-	GpuSortBucket *next;		/* next bucket that has rows */
+	struct Bucket *next;		/* next bucket that has rows */
 	BucketRow  *first;			/* first row that has no place yet */
 	BucketRow  *last;
 	uint64		nrows;
-};
+} Bucket;
 
 /* A page that is going to be written, with rows from `row` on, as many as it has room for. */
 typedef struct BucketPage
 {
-	GpuSortBucket *bucket;
+	Bucket	   *bucket;
 	BucketRow  *row;
 	BlockNumber block;
 } BucketPage;
 
-struct GpuSortBuckets
+typedef struct Buckets
 {
+	GpuSortTableSink sink;		/* must be first field */
 	GpuSortTableOwner owner;
 	BufferAccessStrategy strategy;
-	GpuSortBucket *first;		/* first bucket that has rows */
-	GpuSortBucket *last;
+	Bucket	   *first;			/* first bucket that has rows */
+	Bucket	   *last;
 
 	char	  **blocks;			/* memory blocks for rows */
 	int			used;
@@ -78,45 +76,14 @@ struct GpuSortBuckets
 	/* something was logged that the WAL writer should write without waiting for a commit */
 	bool		logged;
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
-};
-
-GpuSortBuckets *
-gpusort_table_buckets_begin(const GpuSortTableOwner *owner)
-{
-	GpuSortBuckets *buckets = palloc0(sizeof(GpuSortBuckets));
-
-	buckets->owner = *owner;
-	buckets->strategy = GetAccessStrategy(BAS_BULKWRITE);
-	return buckets;
-}
-
-GpuSortBucket *
-gpusort_table_bucket_begin(GpuSortBuckets *buckets, Relation heap, GpuSortTableTail *tail)
-{
-	GpuSortBucket *bucket = palloc0(sizeof(GpuSortBucket));
-
-	bucket->heap = heap;
-	bucket->save_bytes = RelationGetTargetPageFreeSpace(heap, HEAP_DEFAULT_FILLFACTOR);
-	gpusort_table_begin_header(&bucket->header, heap, &buckets->owner);
-	bucket->tail = tail;
-	gpusort_table_log_begin(&buckets->log, heap);
-	bucket->use_wal = buckets->log.use_wal;
-	bucket->decoded = buckets->log.decoded;
-	return bucket;
-}
-
-HeapTupleHeader
-gpusort_table_bucket_header(GpuSortBucket *bucket)
-{
-	return &bucket->header;
-}
+} Buckets;
 
 /* ---------- rows ---------- */
 
 static void
-add_block(GpuSortBuckets *buckets)
+add_block(Buckets *buckets)
 {
-	MemoryContext context = GetMemoryChunkContext(buckets);
+	MemoryContext context = buckets->sink.context;
 
 	if (buckets->used == buckets->made)
 	{
@@ -132,7 +99,7 @@ add_block(GpuSortBuckets *buckets)
 }
 
 static void
-add_row(GpuSortBuckets *buckets, GpuSortBucket *bucket, BucketRow *row)
+add_row(Buckets *buckets, Bucket *bucket, BucketRow *row)
 {
 	if (bucket->first == NULL)
 	{
@@ -150,9 +117,11 @@ add_row(GpuSortBuckets *buckets, GpuSortBucket *bucket, BucketRow *row)
 	bucket->nrows++;
 }
 
-HeapTupleHeader
-gpusort_table_bucket_tuple(GpuSortBuckets *buckets, GpuSortBucket *bucket, uint32 length)
+static HeapTupleHeader
+more_room(GpuSortTableTail *tail, uint32 length)
 {
+	Buckets    *buckets = (Buckets *) tail->sink;
+	Bucket	   *bucket = (Bucket *) tail;
 	Size		bytes = ROW_BYTES + MAXALIGN(length);
 	BucketRow  *row;
 	HeapTupleHeader tuple;
@@ -166,14 +135,15 @@ gpusort_table_bucket_tuple(GpuSortBuckets *buckets, GpuSortBucket *bucket, uint3
 	add_row(buckets, bucket, row);
 	tuple = ROW_TUPLE(row);
 	memset(tuple, 0, length);
-	memcpy(tuple, &bucket->header, SizeofHeapTupleHeader);
 	return tuple;
 }
 
-void
-gpusort_table_buckets_forget(GpuSortBuckets *buckets)
+static void
+forget_rows(GpuSortTableSink *sink)
 {
-	for (GpuSortBucket *bucket = buckets->first; bucket != NULL; bucket = bucket->next)
+	Buckets    *buckets = (Buckets *) sink;
+
+	for (Bucket *bucket = buckets->first; bucket != NULL; bucket = bucket->next)
 	{
 		bucket->first = bucket->last = NULL;
 		bucket->nrows = 0;
@@ -186,8 +156,8 @@ gpusort_table_buckets_forget(GpuSortBuckets *buckets)
 /* ---------- into a block ---------- */
 
 static void
-log_rows(GpuSortBuckets *buckets, const GpuSortBucket *bucket, Buffer buffer, int count,
-		 bool was_empty, bool decode_end)
+log_rows(Buckets *buckets, const Bucket *bucket, Buffer buffer, int count, bool was_empty,
+		 bool decode_end)
 {
 	if (!bucket->use_wal)
 		return;
@@ -202,8 +172,7 @@ log_rows(GpuSortBuckets *buckets, const GpuSortBucket *bucket, Buffer buffer, in
  * of the rows that remain, or NULL.
  */
 static BucketRow *
-put_rows(GpuSortBuckets *buckets, const GpuSortBucket *bucket, Buffer buffer, BucketRow *row,
-		 bool decode_end)
+put_rows(Buckets *buckets, const Bucket *bucket, Buffer buffer, BucketRow *row, bool decode_end)
 {
 	Page		page = BufferGetPage(buffer);
 	BlockNumber block = BufferGetBlockNumber(buffer);
@@ -218,7 +187,7 @@ put_rows(GpuSortBuckets *buckets, const GpuSortBucket *bucket, Buffer buffer, Bu
 		buckets->offsets[count++] = gpusort_table_put_row(page, block, ROW_TUPLE(row), row->length);
 		row = row->next;
 	} while (row != NULL &&
-			 PageGetHeapFreeSpace(page) >= MAXALIGN(row->length) + bucket->save_bytes);
+			 PageGetHeapFreeSpace(page) >= MAXALIGN(row->length) + bucket->tail.save_bytes);
 	MarkBufferDirty(buffer);
 	log_rows(buckets, bucket, buffer, count, was_empty, decode_end && row == NULL);
 	END_CRIT_SECTION();
@@ -227,29 +196,29 @@ put_rows(GpuSortBuckets *buckets, const GpuSortBucket *bucket, Buffer buffer, Bu
 
 /* Returns whether rows can be added to this page: it has room, and is not all-visible. */
 static bool
-has_room(const GpuSortBucket *bucket, Page page)
+has_room(const Bucket *bucket, Page page)
 {
 	return !PageIsNew(page) && !PageIsAllVisible(page) &&
-		PageGetHeapFreeSpace(page) >= MAXALIGN(bucket->first->length) + bucket->save_bytes;
+		PageGetHeapFreeSpace(page) >= MAXALIGN(bucket->first->length) + bucket->tail.save_bytes;
 }
 
 /* Put rows into the table's last page, as far as it has room. */
 static void
-fill_tail(GpuSortBuckets *buckets, GpuSortBucket *bucket, bool decode_end)
+fill_tail(Buckets *buckets, Bucket *bucket, bool decode_end)
 {
-	GpuSortTableTail *tail = bucket->tail;
+	GpuSortTableEnd *end = bucket->end;
 	Buffer		buffer;
 
-	if (tail->block == InvalidBlockNumber)
+	if (end->block == InvalidBlockNumber)
 	{
-		BlockNumber blocks = RelationGetNumberOfBlocks(bucket->heap);
+		BlockNumber blocks = RelationGetNumberOfBlocks(bucket->tail.heap);
 
-		tail->first_block = blocks > 0 ? blocks - 1 : 0;
+		end->first_block = blocks > 0 ? blocks - 1 : 0;
 		if (blocks == 0)
 			return;
-		tail->block = blocks - 1;
+		end->block = blocks - 1;
 	}
-	buffer = ReadBuffer(bucket->heap, tail->block);
+	buffer = ReadBuffer(bucket->tail.heap, end->block);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	if (has_room(bucket, BufferGetPage(buffer)))
 		bucket->first = put_rows(buckets, bucket, buffer, bucket->first, decode_end);
@@ -259,11 +228,11 @@ fill_tail(GpuSortBuckets *buckets, GpuSortBucket *bucket, bool decode_end)
 /* ---------- new pages ---------- */
 
 static BucketPage *
-add_page(GpuSortBuckets *buckets)
+add_page(Buckets *buckets)
 {
 	if (buckets->npages == buckets->room)
 	{
-		MemoryContext context = GetMemoryChunkContext(buckets);
+		MemoryContext context = buckets->sink.context;
 
 		buckets->room = Max(64, 2 * buckets->room);
 		if (buckets->pages == NULL)
@@ -285,7 +254,7 @@ add_page(GpuSortBuckets *buckets)
  * remain, or NULL.
  */
 static BucketRow *
-cut_page(const GpuSortBucket *bucket, BucketRow *row)
+cut_page(const Bucket *bucket, BucketRow *row)
 {
 	GpuSortTablePage page = {.lower = SizeOfPageHeaderData,.upper = BLCKSZ};
 
@@ -296,15 +265,16 @@ cut_page(const GpuSortBucket *bucket, BucketRow *row)
 		page.nitems++;
 		row = row->next;
 	} while (row != NULL &&
-			 gpusort_table_page_space(&page) >= MAXALIGN(row->length) + bucket->save_bytes);
+			 gpusort_table_page_space(&page) >= MAXALIGN(row->length) + bucket->tail.save_bytes);
 	return row;
 }
 
 static void
-write_page(GpuSortBuckets *buckets, BucketPage *page, bool decode_end)
+write_page(Buckets *buckets, BucketPage *page, bool decode_end)
 {
-	GpuSortBucket *bucket = page->bucket;
-	Buffer		buffer = gpusort_table_lock_empty(bucket->heap, buckets->strategy, &page->block);
+	Bucket	   *bucket = page->bucket;
+	Buffer		buffer =
+		gpusort_table_lock_empty(bucket->tail.heap, buckets->strategy, &page->block);
 
 	put_rows(buckets, bucket, buffer, page->row, decode_end);
 	UnlockReleaseBuffer(buffer);
@@ -315,7 +285,7 @@ write_page(GpuSortBuckets *buckets, BucketPage *page, bool decode_end)
  * they are put off.
  */
 static void
-add_pages(GpuSortBuckets *buckets, GpuSortBucket *bucket, bool put_off, bool decode_end)
+add_pages(Buckets *buckets, Bucket *bucket, bool put_off, bool decode_end)
 {
 	int			begin = buckets->npages;
 	int			count;
@@ -329,7 +299,7 @@ add_pages(GpuSortBuckets *buckets, GpuSortBucket *bucket, bool put_off, bool dec
 		bucket->first = cut_page(bucket, page->row);
 	}
 	count = buckets->npages - begin;
-	gpusort_extend_relation(bucket->heap, buckets->strategy, buckets->claimed, count);
+	gpusort_extend_relation(bucket->tail.heap, buckets->strategy, buckets->claimed, count);
 	for (int i = 0; i < count; i++)
 	{
 		BucketPage *page = &buckets->pages[begin + i];
@@ -338,7 +308,7 @@ add_pages(GpuSortBuckets *buckets, GpuSortBucket *bucket, bool put_off, bool dec
 		if (put_off && i < count - 1)
 			continue;
 		write_page(buckets, page, decode_end);
-		bucket->tail->block = page->block;
+		bucket->end->block = page->block;
 	}
 	buckets->npages = put_off ? buckets->npages - 1 : begin;
 }
@@ -347,33 +317,35 @@ add_pages(GpuSortBuckets *buckets, GpuSortBucket *bucket, bool put_off, bool dec
 
 /* Have the WAL writer write what was logged, without waiting for a commit. */
 static void
-tell_wal_writer(GpuSortBuckets *buckets)
+tell_wal_writer(Buckets *buckets)
 {
 	if (buckets->logged)
 		XLogSetAsyncXactLSN(GetXLogInsertRecPtr());
 	buckets->logged = false;
 }
 
-/* Count rows as inserted.  A worker counts them in the tail, for its leader to report. */
+/* Count rows as inserted.  A worker counts them in the end, for its leader to report. */
 static void
-count_rows(GpuSortBucket *bucket)
+count_rows(Bucket *bucket)
 {
 	if (IsParallelWorker())
-		bucket->tail->rows += bucket->nrows;
+		bucket->end->rows += bucket->nrows;
 	else
-		pgstat_count_heap_insert(bucket->heap, bucket->nrows);
+		pgstat_count_heap_insert(bucket->tail.heap, bucket->nrows);
 }
 
-void
-gpusort_table_buckets_place(GpuSortBuckets *buckets, bool put_off, bool decode_end)
+static void
+place_rows(GpuSortTableSink *sink, bool put_off, bool decode_end)
 {
+	Buckets    *buckets = (Buckets *) sink;
+
 	Assert(!put_off || !decode_end);
-	for (GpuSortBucket *bucket = buckets->first; bucket != NULL; bucket = bucket->next)
+	for (Bucket *bucket = buckets->first; bucket != NULL; bucket = bucket->next)
 	{
 		bool		end = decode_end && bucket->next == NULL;
 
 		CHECK_FOR_INTERRUPTS();
-		CheckForSerializableConflictIn(bucket->heap, NULL, InvalidBlockNumber);
+		CheckForSerializableConflictIn(bucket->tail.heap, NULL, InvalidBlockNumber);
 		fill_tail(buckets, bucket, end);
 		if (bucket->first != NULL)
 			add_pages(buckets, bucket, put_off, end);
@@ -382,20 +354,56 @@ gpusort_table_buckets_place(GpuSortBuckets *buckets, bool put_off, bool decode_e
 	tell_wal_writer(buckets);
 }
 
-void
-gpusort_table_buckets_write(GpuSortBuckets *buckets)
+static void
+write_pages(GpuSortTableSink *sink, bool keep_last, bool decode_end)
 {
+	Buckets    *buckets = (Buckets *) sink;
+
 	for (int i = 0; i < buckets->npages; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		write_page(buckets, &buckets->pages[i], false);
 	}
 	tell_wal_writer(buckets);
-	gpusort_table_buckets_forget(buckets);
+	forget_rows(sink);
 }
 
-void
-gpusort_table_buckets_end(GpuSortBuckets *buckets)
+static void
+end_buckets(GpuSortTableSink *sink)
 {
-	FreeAccessStrategy(buckets->strategy);
+	FreeAccessStrategy(((Buckets *) sink)->strategy);
+}
+
+static const GpuSortTableSinkMethods buckets_methods = {
+	.more_room = more_room,
+	.place = place_rows,
+	.write = write_pages,
+	.forget = forget_rows,
+	.end = end_buckets
+};
+
+GpuSortTableSink *
+gpusort_table_sink_several(const GpuSortTableOwner *owner)
+{
+	Buckets    *buckets = palloc0(sizeof(Buckets));
+
+	gpusort_table_begin_sink(&buckets->sink, &buckets_methods);
+	buckets->owner = *owner;
+	buckets->strategy = GetAccessStrategy(BAS_BULKWRITE);
+	return &buckets->sink;
+}
+
+GpuSortTableTail *
+gpusort_table_sink_add(GpuSortTableSink *sink, Relation heap, GpuSortTableEnd *end,
+					   int toast_options)
+{
+	Buckets    *buckets = (Buckets *) sink;
+	Bucket	   *bucket = palloc0(sizeof(Bucket));
+
+	gpusort_table_begin_tail(&bucket->tail, sink, heap, &buckets->owner, toast_options);
+	bucket->end = end;
+	gpusort_table_log_begin(&buckets->log, heap);
+	bucket->use_wal = buckets->log.use_wal;
+	bucket->decoded = buckets->log.decoded;
+	return &bucket->tail;
 }

@@ -1,150 +1,202 @@
 /*
  * table_pages.c
- *		Pages of a new table that are being filled, and turns of processes that fill some; see
- *		table_pages.h.
+ *		Sinks of whole pages, and that of a new table; see table_sink_private.h.
+ *
+ * Tuples are copied straight into their pages, by the rules of heap_insert() and of the server's
+ * rewrite_heap_tuple(): a page ends before the first tuple that would leave less of it free than
+ * the fillfactor wants.  Pages of a new table are logged many in one record (storage.h).
  */
 #include "postgres.h"
 
-#include "access/parallel.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
-#include "pg_compat.h"
-#include "table/table_pages.h"
-#include "team/worker_wait.h"
+#include "table/storage.h"
+#include "table/table_sink_private.h"
 
-/* ---------- new pages ---------- */
+/* ---------- whole pages ---------- */
 
-void
-gpusort_table_new_pages_begin(GpuSortNewPages *pages, Relation table, GpuSortStorage *storage,
-							  TransactionId inserter)
+/*
+ * Returns the transaction that gpusort_table_page_begin() wants to know, for a page that has only
+ * rows of this owner.
+ */
+static TransactionId
+get_inserter(const GpuSortTableOwner *owner)
 {
-	memset(pages, 0, sizeof(*pages));
-	pages->storage = storage;
-	pages->inserter = inserter;
-	pages->save_bytes = RelationGetTargetPageFreeSpace(table, HEAP_DEFAULT_FILLFACTOR);
-	pages->allocated = 64;
-	pages->pages = palloc(pages->allocated * sizeof(GpuSortTablePage));
+	return owner == NULL || owner->frozen ? InvalidTransactionId : owner->xid;
 }
 
-GpuSortTablePage *
-gpusort_table_new_page(GpuSortNewPages *pages)
+void
+gpusort_table_pages_begin(GpuSortTablePages *pages, const GpuSortTableSinkMethods *methods,
+						  Relation heap, const GpuSortTableOwner *owner, int toast_options)
 {
-	GpuSortTablePage *page;
+	gpusort_table_begin_sink(&pages->sink, methods);
+	gpusort_table_begin_tail(&pages->tail, &pages->sink, heap, owner, toast_options);
+	pages->inserter = get_inserter(owner);
+	pages->save_bytes = pages->tail.save_bytes;
+	pages->used = pages->made = pages->claimed = 0;
+}
+
+void
+gpusort_table_pages_make(GpuSortTablePages *pages)
+{
+	MemoryContext context = pages->sink.context;
+	int			made = pages->made + GPUSORT_TABLE_PAGES_MADE;
+
+	if (pages->made == 0)
+	{
+		pages->pages = MemoryContextAlloc(context, made * sizeof(char *));
+		pages->blocks = MemoryContextAlloc(context, made * sizeof(BlockNumber));
+	}
+	else
+	{
+		pages->pages = repalloc_huge(pages->pages, made * sizeof(char *));
+		pages->blocks = repalloc_huge(pages->blocks, made * sizeof(BlockNumber));
+	}
+	pages->made = made;
+}
+
+void
+gpusort_table_pages_next(GpuSortTablePages *pages, char *data)
+{
+	GpuSortTableTail *tail = &pages->tail;
+
+	if (tail->page.data != NULL)
+		gpusort_table_page_seal(&tail->page);
+	pages->pages[pages->used++] = data;
+	gpusort_table_page_begin(&tail->page, data, pages->inserter);
+	tail->save_bytes = pages->save_bytes;
+}
+
+void
+gpusort_table_pages_keep_last(GpuSortTablePages *pages)
+{
+	int			last = pages->used - 1;
+	char	   *page = pages->pages[last];
+
+	pages->pages[last] = pages->pages[0];
+	pages->pages[0] = page;
+	pages->blocks[0] = pages->blocks[last];
+	pages->claimed = Min(1, pages->claimed - last);
+	pages->used = 1;
+}
+
+void
+gpusort_table_pages_forget(GpuSortTablePages *pages)
+{
+	pages->tail.page.data = NULL;
+	pages->used = pages->claimed = 0;
+}
+
+GpuSortTableTail *
+gpusort_table_sink_tail(GpuSortTableSink *sink)
+{
+	return &((GpuSortTablePages *) sink)->tail;
+}
+
+/* ---------- a new table ---------- */
+
+/* Number of full pages that a process writes at a time, while they are in the CPU's cache. */
+#define PAGES_AT_A_TIME		16
+
+typedef struct NewTable
+{
+	GpuSortTablePages pages;	/* must be first field */
+	GpuSortStorage *storage;
+} NewTable;
+
+static HeapTupleHeader
+begin_page(GpuSortTableTail *tail, uint32 length)
+{
+	NewTable *table = (NewTable *) tail->sink;
+	GpuSortTablePages *pages = &table->pages;
 
 	CHECK_FOR_INTERRUPTS();
-	if (pages->count == pages->allocated)
-	{
-		pages->allocated *= 2;
-		pages->pages = repalloc_huge(pages->pages, pages->allocated * sizeof(GpuSortTablePage));
-	}
-	page = &pages->pages[pages->count++];
-	gpusort_table_page_begin(page, gpusort_storage_get_page(pages->storage), pages->inserter);
-	return page;
-}
-
-void
-gpusort_table_new_pages_drop(GpuSortNewPages *pages)
-{
-	while (pages->count > 0)
-		gpusort_storage_free_page(pages->storage, pages->pages[--pages->count].data);
-}
-
-void
-gpusort_table_new_pages_claim(GpuSortNewPages *pages)
-{
-	if (pages->count > 0)
-		pages->first = gpusort_storage_claim(pages->storage, pages->count);
+	if (pages->used == pages->made)
+		gpusort_table_pages_make(pages);
+	gpusort_table_pages_next(pages, gpusort_storage_get_page(table->storage));
+	return (HeapTupleHeader) gpusort_table_page_append(&tail->page, length);
 }
 
 static void
-write_pages(GpuSortNewPages *pages, int count)
+claim_blocks(GpuSortTableSink *sink, bool put_off, bool decode_end)
 {
+	NewTable *table = (NewTable *) sink;
+	GpuSortTablePages *pages = &table->pages;
+	int			count = pages->used - pages->claimed;
+
+	if (count > 0)
+	{
+		BlockNumber block = gpusort_storage_claim(table->storage, count);
+
+		while (pages->claimed < pages->used)
+			pages->blocks[pages->claimed++] = block++;
+	}
+}
+
+static void
+write_pages(GpuSortTableSink *sink, bool keep_last, bool decode_end)
+{
+	NewTable *table = (NewTable *) sink;
+	GpuSortTablePages *pages = &table->pages;
+	int			count = keep_last ? pages->used - 1 : pages->used;
+
+	if (pages->used == 0)
+		return;
+	if (!keep_last)
+		gpusort_table_page_seal(&pages->tail.page);
 	for (int i = 0; i < count; i++)
 	{
-		GpuSortTablePage *page = &pages->pages[i];
-
-		gpusort_table_page_seal(page);
-		gpusort_table_page_set_ctids(page->data, pages->first + i);
-		gpusort_storage_put_page(pages->storage, pages->first + i, page->data);
+		gpusort_table_page_set_ctids(pages->pages[i], pages->blocks[i]);
+		gpusort_storage_put_page(table->storage, pages->blocks[i], pages->pages[i]);
 	}
+	if (keep_last)
+		gpusort_table_pages_keep_last(pages);
+	else
+		gpusort_table_pages_forget(pages);
+}
+
+static void
+drop_pages(GpuSortTableSink *sink)
+{
+	NewTable *table = (NewTable *) sink;
+	GpuSortTablePages *pages = &table->pages;
+
+	while (pages->used > 0)
+		gpusort_storage_free_page(table->storage, pages->pages[--pages->used]);
+	gpusort_table_pages_forget(pages);
 }
 
 void
-gpusort_table_new_pages_write(GpuSortNewPages *pages)
+gpusort_table_sink_advance(GpuSortTableSink *sink)
 {
-	write_pages(pages, pages->count);
-	pages->count = 0;
-}
-
-void
-gpusort_table_new_pages_write_full(GpuSortNewPages *pages)
-{
-	int			full = pages->count - 1;
-
-	if (full <= 0)
+	if (((GpuSortTablePages *) sink)->used <= PAGES_AT_A_TIME)
 		return;
-	pages->first = gpusort_storage_claim(pages->storage, full);
-	write_pages(pages, full);
-	pages->pages[0] = pages->pages[full];
-	pages->count = 1;
+	claim_blocks(sink, false, false);
+	write_pages(sink, true, false);
 }
 
-/* ---------- turns ---------- */
-
-static uint32 wait_event = 0;
-
-void
-gpusort_turns_init(GpuSortTurns *turns)
-{
-	memset(turns, 0, sizeof(*turns));
-	pg_atomic_init_u64(&turns->next, 0);
-	SpinLockInit(&turns->mutex);
-	ConditionVariableInit(&turns->turned);
-}
-
+/* The storage belongs to the caller, who also finishes it. */
 static void
-look_at_turn(GpuSortTurns *turns, uint64 *turn, bool *left)
+end_new_table(GpuSortTableSink *sink)
 {
-	SpinLockAcquire(&turns->mutex);
-	*turn = turns->turn;
-	*left = turns->left;
-	SpinLockRelease(&turns->mutex);
 }
 
-static void
-set_turn(GpuSortTurns *turns, uint64 turn, bool left)
-{
-	SpinLockAcquire(&turns->mutex);
-	turns->turn = turn;
-	turns->left = left;
-	SpinLockRelease(&turns->mutex);
-	ConditionVariableBroadcast(&turns->turned);
-}
+static const GpuSortTableSinkMethods new_table_methods = {
+	.more_room = begin_page,
+	.place = claim_blocks,
+	.write = write_pages,
+	.forget = drop_pages,
+	.end = end_new_table
+};
 
-void
-gpusort_turns_pass(GpuSortTurns *turns, uint64 slice)
+GpuSortTableSink *
+gpusort_table_sink_new(Relation heap, GpuSortStorage *storage, const GpuSortTableOwner *owner,
+					   int toast_options)
 {
-	set_turn(turns, slice + 1, false);
-}
+	NewTable *table = palloc0(sizeof(NewTable));
 
-void
-gpusort_turns_leave(GpuSortTurns *turns, uint64 slice)
-{
-	set_turn(turns, slice, true);
-}
-
-bool
-gpusort_turns_await(GpuSortTurns *turns, uint64 slice, uint64 *left)
-{
-	bool		is_left;
-
-	for (;;)
-	{
-		look_at_turn(turns, left, &is_left);
-		if (is_left ? !IsParallelWorker() : *left == slice)
-			break;
-		gpusort_worker_await(&turns->turned, gpusort_wait_event(&wait_event, "GpuSortIntoTurn"));
-	}
-	ConditionVariableCancelSleep();
-	return !is_left;
+	gpusort_table_pages_begin(&table->pages, &new_table_methods, heap, owner, toast_options);
+	table->storage = storage;
+	return &table->pages.sink;
 }

@@ -1,0 +1,83 @@
+/*
+ * table_sink_private.h
+ *		What the kinds of sinks have in common.
+ */
+#ifndef GPUSORT_TABLE_SINK_PRIVATE_H
+#define GPUSORT_TABLE_SINK_PRIVATE_H
+
+#include "access/htup.h"
+#include "storage/block.h"
+#include "utils/rel.h"
+
+#include "table/table.h"
+
+/* ---------- sink ---------- */
+
+/* What one kind of sinks does; see the functions of table.h. */
+typedef struct GpuSortTableSinkMethods
+{
+	HeapTupleHeader (*more_room) (GpuSortTableTail *tail, uint32 length);
+	/* NULL if there is nothing to be done */
+	void		(*go_on) (GpuSortTableSink *sink);
+	void		(*place) (GpuSortTableSink *sink, bool put_off, bool decode_end);
+	void		(*write) (GpuSortTableSink *sink, bool keep_last, bool decode_end);
+	void		(*forget) (GpuSortTableSink *sink);
+	void		(*end) (GpuSortTableSink *sink);
+} GpuSortTableSinkMethods;
+
+/* What all sinks begin with. */
+struct GpuSortTableSink
+{
+	const GpuSortTableSinkMethods *methods;
+	MemoryContext context;		/* of the sink, and of all that it needs for long */
+	MemoryContext toast_context;	/* reset for each tuple that goes through the toaster */
+	HeapTuple	toasted;		/* the tuple that is going through the toaster */
+};
+
+/* Begin a sink of this kind, in the current memory context. */
+extern void gpusort_table_begin_sink(GpuSortTableSink *sink,
+									 const GpuSortTableSinkMethods *methods);
+
+/* Begin to put tuples into a table; `owner` is NULL if tuples come with those who own them. */
+extern void gpusort_table_begin_tail(GpuSortTableTail *tail, GpuSortTableSink *sink, Relation heap,
+									 const GpuSortTableOwner *owner, int toast_options);
+
+/* ---------- pages: a sink of whole pages of one table ---------- */
+
+typedef struct GpuSortTablePages
+{
+	GpuSortTableSink sink;		/* must be first field */
+	GpuSortTableTail tail;
+	/* transaction that inserts the rows; see gpusort_table_page_begin() */
+	TransactionId inserter;
+	Size		save_bytes;		/* save_bytes of a page that has no other rows */
+
+	/* private pages; `tail.page` describes the last used one, which is being filled */
+	int			used;
+	int			made;			/* allocated length of the arrays */
+	char	  **pages;
+	BlockNumber *blocks;		/* blocks of the first `claimed` pages */
+	int			claimed;
+} GpuSortTablePages;
+
+/* The arrays grow by so many pages at a time. */
+#define GPUSORT_TABLE_PAGES_MADE	16
+
+/* Begin a sink of whole pages, in the current memory context. */
+extern void gpusort_table_pages_begin(GpuSortTablePages *pages,
+									  const GpuSortTableSinkMethods *methods, Relation heap,
+									  const GpuSortTableOwner *owner, int toast_options);
+
+/* Make the arrays longer, by GPUSORT_TABLE_PAGES_MADE pages. */
+extern void gpusort_table_pages_make(GpuSortTablePages *pages);
+
+/* Fill another page, in `data`, for which the arrays have room. */
+extern void gpusort_table_pages_next(GpuSortTablePages *pages, char *data);
+
+/* Make the page that is being filled the first and only one. */
+extern void gpusort_table_pages_keep_last(GpuSortTablePages *pages);
+
+/* Forget all pages. */
+extern void gpusort_table_pages_forget(GpuSortTablePages *pages);
+
+#endif							/* GPUSORT_TABLE_SINK_PRIVATE_H */
