@@ -12,7 +12,6 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "access/xact.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
@@ -24,16 +23,14 @@
 
 #include "bulk/out_stream_private.h"
 #include "exec/exec.h"
-#include "index/index.h"
 #include "pg_compat.h"
 #include "settings.h"
 #include "sort/sort.h"
 #include "sort/sort_view.h"
-#include "team/shared_chunk.h"
+#include "team/queues.h"
 #include "team/worker_fault.h"
-#include "team/worker_start.h"
-#include "team/worker_usage.h"
 #include "team/worker_wait.h"
+#include "team/workers.h"
 
 /*
  * There is at most one worker for each WORKER_BYTES of rows, since a worker takes a millisecond or
@@ -58,13 +55,14 @@ typedef struct OutLeader
 {
 	GpuSortOutStream *stream;
 	const GpuSortOutColumn *columns;
+	const GpuSortSlices *slices;
 	GpuSortOutTask *task;
 	GpuSortSliceReader source;
 
 	ParallelContext *context;
 	shm_mq_handle **queues;
 	OutHead    *heads;
-	uint64		slices;			/* number of slices that workers have formatted */
+	uint64		worker_slices;	/* number of slices that workers have formatted */
 
 	/* a slice that the leader has taken */
 	bool		has_own;
@@ -202,7 +200,7 @@ write_pieces(OutLeader *leader, int worker)
 		head->piece = NULL;
 		rows += piece.rows;
 	} while (!piece.last);
-	leader->slices++;
+	leader->worker_slices++;
 	if (piece.left)
 		write_rest(leader, piece.slice, rows);
 }
@@ -297,61 +295,43 @@ write_slices(OutLeader *leader, uint64 from, uint64 to)
 
 /* ---------- the workers ---------- */
 
-static void
-fill_task(GpuSortOutTask *task, const GpuSortOutStream *stream, const GpuSortSlices *slices)
+/* Make the task of the leader at `from`. */
+static bool
+fill_task(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
 {
-	task->slices = *slices;
-	task->format = stream->format;
+	GpuSortOutTask *task = chunk;
+	const OutLeader *leader = declared->from;
+
+	task->slices = *leader->slices;
+	task->format = leader->stream->format;
 	pg_atomic_init_u64(&task->next_slice, 0);
 	pg_atomic_init_u32(&task->written, 0);
+	return true;
 }
 
-/*
- * Create and fill the shared memory that the workers find.  `returned` is NULL for a table.
- * Returns false if there is no shared memory, or the sorted rows can't be mapped by other
- * processes.
- */
+/* Start workers; `returned` is NULL for a table.  Returns false if there are none to be had. */
 static bool
-make_shared_memory(OutLeader *leader, const GpuSortSlices *slices,
-				   const GpuSortReturned *returned)
+start_workers(OutLeader *leader, int nworkers, const GpuSortReturned *returned)
 {
-	ParallelContext *context = leader->context;
-	int			nworkers = context->nworkers;
-	int			ncolumns = leader->stream->format.ncolumns;
-	const Size	bytes[] = {
-		sizeof(GpuSortOutTask), Max(ncolumns, 1) * sizeof(GpuSortOutColumn),
-		gpusort_queues_bytes(nworkers, GPUSORT_OUT_QUEUE_BYTES),
-		returned != NULL ? TupleDescSize(returned->desc) : 0,
-		returned != NULL ? gpusort_view_shared_bytes() : 0
+	Size		columns_bytes = leader->stream->format.ncolumns * sizeof(GpuSortOutColumn);
+	GpuSortChunk chunks[GPUSORT_OUT_CHUNKS] = {
+		[GPUSORT_OUT_CHUNK_TASK] = {sizeof(GpuSortOutTask), fill_task, leader},
+		[GPUSORT_OUT_CHUNK_COLUMNS] = gpusort_chunk_of_bytes(columns_bytes, leader->columns),
+		[GPUSORT_OUT_CHUNK_QUEUES] = gpusort_queues_chunk(nworkers, GPUSORT_OUT_QUEUE_BYTES)
 	};
-	void	   *queues;
+	ParallelContext *context;
 
-	gpusort_estimate_chunks(context, bytes, lengthof(bytes));
-	if (!gpusort_init_parallel_context(context))
+	if (returned != NULL)
+	{
+		chunks[GPUSORT_OUT_CHUNK_DESC] = gpusort_chunk_of_desc(returned->desc);
+		chunks[GPUSORT_OUT_CHUNK_VIEW] = gpusort_view_chunk(returned->sort);
+	}
+	context = gpusort_workers_start(GPUSORT_OUT_WORKER, nworkers, chunks, GPUSORT_OUT_CHUNKS);
+	if (context == NULL)
 		return false;
-	leader->task = gpusort_make_chunk(context, GPUSORT_OUT_KEY_TASK, bytes[0]);
-	fill_task(leader->task, leader->stream, slices);
-	memcpy(gpusort_make_chunk(context, GPUSORT_OUT_KEY_COLUMNS, bytes[1]), leader->columns,
-		   ncolumns * sizeof(GpuSortOutColumn));
-	queues = gpusort_make_chunk(context, GPUSORT_OUT_KEY_QUEUES, bytes[2]);
-	gpusort_queues_init(queues, nworkers, GPUSORT_OUT_QUEUE_BYTES);
-	if (returned == NULL)
-		return true;
-	TupleDescCopy(gpusort_make_chunk(context, GPUSORT_OUT_KEY_DESC, bytes[3]), returned->desc);
-	return gpusort_publish_view(returned->sort,
-								gpusort_make_chunk(context, GPUSORT_OUT_KEY_VIEW, bytes[4]));
-}
-
-static bool
-launch_workers(OutLeader *leader)
-{
-	ParallelContext *context = leader->context;
-
-	LaunchParallelWorkers(context);
-	if (context->nworkers_launched == 0)
-		return false;
-	leader->queues = gpusort_queues_attach(shm_toc_lookup(context->toc, GPUSORT_OUT_KEY_QUEUES,
-														  false),
+	leader->context = context;
+	leader->task = gpusort_chunk(context->toc, GPUSORT_OUT_CHUNK_TASK);
+	leader->queues = gpusort_queues_attach(gpusort_chunk(context->toc, GPUSORT_OUT_CHUNK_QUEUES),
 										   GPUSORT_OUT_QUEUE_BYTES, context);
 	leader->heads = palloc0(context->nworkers_launched * sizeof(OutHead));
 	return true;
@@ -367,7 +347,7 @@ end_workers(OutLeader *leader)
 	pg_atomic_write_u32(&leader->task->written, 1);
 	for (int i = 0; i < context->nworkers_launched; i++)
 		shm_mq_detach(leader->queues[i]);
-	gpusort_finish_workers(context);
+	gpusort_workers_finish(context);
 }
 
 /* ---------- all of it ---------- */
@@ -381,33 +361,28 @@ write_with_workers(OutLeader *leader, const GpuSortSlices *slices, int nworkers,
 				   const GpuSortReturned *returned, Relation table)
 {
 	GpuSortView view;
-	bool		launched;
 
-	EnterParallelMode();
-	leader->context = gpusort_create_parallel_context(GPUSORT_OUT_WORKER, nworkers);
-	launched = make_shared_memory(leader, slices, returned) && launch_workers(leader);
-	if (launched)
+	leader->slices = slices;
+	if (!start_workers(leader, nworkers, returned))
+		return false;
+	gpusort_out_flush_stream(leader->stream);
+	if (returned != NULL)
 	{
-		gpusort_out_flush_stream(leader->stream);
-		if (returned != NULL)
-		{
-			gpusort_view(returned->sort, &view);
-			gpusort_sort_slices_open_view(&leader->source, slices, &view, returned->desc);
-		}
-		else
-			gpusort_sort_slices_open_table(&leader->source, slices, table);
-		write_slices(leader, 0, gpusort_sort_slice_count(slices));
-		gpusort_sort_slices_close(&leader->source);
-		end_workers(leader);
-		ereport(DEBUG1,
-				(errmsg_internal("gpusort wrote rows with %d parallel workers, %llu of %llu slices by them",
-								 leader->context->nworkers_launched,
-								 (unsigned long long) leader->slices,
-								 (unsigned long long) gpusort_sort_slice_count(slices))));
+		gpusort_view(returned->sort, &view);
+		gpusort_sort_slices_open_view(&leader->source, slices, &view, returned->desc);
 	}
-	DestroyParallelContext(leader->context);
-	ExitParallelMode();
-	return launched;
+	else
+		gpusort_sort_slices_open_table(&leader->source, slices, table);
+	write_slices(leader, 0, gpusort_sort_slice_count(slices));
+	gpusort_sort_slices_close(&leader->source);
+	end_workers(leader);
+	ereport(DEBUG1,
+			(errmsg_internal("gpusort wrote rows with %d parallel workers, %llu of %llu slices by them",
+							 leader->context->nworkers_launched,
+							 (unsigned long long) leader->worker_slices,
+							 (unsigned long long) gpusort_sort_slice_count(slices))));
+	gpusort_workers_end(leader->context);
+	return true;
 }
 
 /* Returns the size of a slice.  Tests, whose tables are small, make slices smaller. */

@@ -131,12 +131,16 @@ extern bool gpusort_out_is_parallel_safe(const GpuSortOutFormat *format,
 
 #define GPUSORT_OUT_WORKER			"gpusort_out_worker"
 
-/* Keys of the chunks of the shared memory. */
-#define GPUSORT_OUT_KEY_TASK		UINT64CONST(0x4753000000000201)
-#define GPUSORT_OUT_KEY_COLUMNS		UINT64CONST(0x4753000000000202)
-#define GPUSORT_OUT_KEY_DESC		UINT64CONST(0x4753000000000203)
-#define GPUSORT_OUT_KEY_VIEW		UINT64CONST(0x4753000000000204)
-#define GPUSORT_OUT_KEY_QUEUES		UINT64CONST(0x4753000000000205)
+/* Chunks of the shared memory. */
+enum
+{
+	GPUSORT_OUT_CHUNK_TASK,
+	GPUSORT_OUT_CHUNK_COLUMNS,
+	GPUSORT_OUT_CHUNK_QUEUES,
+	GPUSORT_OUT_CHUNK_DESC,
+	GPUSORT_OUT_CHUNK_VIEW,
+	GPUSORT_OUT_CHUNKS
+};
 
 /*
  * Size of a worker's queue.  So far a worker may be ahead of the leader, while the leader is busy

@@ -26,11 +26,11 @@
 
 #include "bulk/out_row_private.h"
 #include "bulk/out_stream_private.h"
-#include "index/index.h"
 #include "pg_compat.h"
 #include "sort/sort_view.h"
+#include "team/queues.h"
 #include "team/worker_fault.h"
-#include "team/worker_usage.h"
+#include "team/workers.h"
 
 /* Maximum size of a piece; the leader may have to hold one from each worker in memory. */
 #define MAX_PIECE_BYTES		(4 * 1024 * 1024)
@@ -236,13 +236,13 @@ find_varlenas(OutWorker *worker, const GpuSortOutColumn *columns, TupleDesc desc
 static void
 write_view(OutWorker *worker, shm_toc *toc)
 {
-	TupleDesc	desc = CreateTupleDescCopy(shm_toc_lookup(toc, GPUSORT_OUT_KEY_DESC, false));
+	TupleDesc	desc = CreateTupleDescCopy(gpusort_chunk(toc, GPUSORT_OUT_CHUNK_DESC));
 	GpuSortViewMapping mapping;
 	GpuSortView view;
 
-	if (!gpusort_attach_view(shm_toc_lookup(toc, GPUSORT_OUT_KEY_VIEW, false), &view, &mapping))
+	if (!gpusort_attach_view(gpusort_chunk(toc, GPUSORT_OUT_CHUNK_VIEW), &view, &mapping))
 		return;
-	find_varlenas(worker, shm_toc_lookup(toc, GPUSORT_OUT_KEY_COLUMNS, false), desc);
+	find_varlenas(worker, gpusort_chunk(toc, GPUSORT_OUT_CHUNK_COLUMNS), desc);
 	gpusort_sort_slices_open_view(&worker->source, &worker->task->slices, &view, desc);
 	write_all(worker);
 	gpusort_sort_slices_close(&worker->source);
@@ -254,11 +254,11 @@ begin_worker(dsm_segment *segment, shm_toc *toc)
 {
 	OutWorker  *worker = palloc0(sizeof(OutWorker));
 
-	worker->task = shm_toc_lookup(toc, GPUSORT_OUT_KEY_TASK, false);
-	worker->queue = gpusort_queues_join(shm_toc_lookup(toc, GPUSORT_OUT_KEY_QUEUES, false),
+	worker->task = gpusort_chunk(toc, GPUSORT_OUT_CHUNK_TASK);
+	worker->queue = gpusort_queues_join(gpusort_chunk(toc, GPUSORT_OUT_CHUNK_QUEUES),
 										GPUSORT_OUT_QUEUE_BYTES, segment);
 	worker->rows = gpusort_out_begin_rows(&worker->task->format,
-										  shm_toc_lookup(toc, GPUSORT_OUT_KEY_COLUMNS, false));
+										  gpusort_chunk(toc, GPUSORT_OUT_CHUNK_COLUMNS));
 	initStringInfo(&worker->buffer);
 	enlargeStringInfo(&worker->buffer, GPUSORT_OUT_PIECE_BYTES);
 	return worker;

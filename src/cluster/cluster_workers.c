@@ -8,7 +8,6 @@
 
 #include "access/genam.h"
 #include "access/table.h"
-#include "access/xact.h"
 #include "miscadmin.h"
 #include "optimizer/paths.h"
 #include "storage/bufmgr.h"
@@ -25,44 +24,38 @@
 #include "sort/sort_parts.h"
 #include "sort/sort_team.h"
 #include "sort/sort_view.h"
-#include "team/shared_chunk.h"
-#include "team/worker_start.h"
-#include "team/worker_usage.h"
 #include "team/worker_wait.h"
+#include "team/workers.h"
 
-/* Keys of what is in the shared memory. */
-#define KEY_TASK			UINT64CONST(0x4753000000000501)
-#define KEY_VIEW			UINT64CONST(0x4753000000000502)
-#define KEY_TEAM			UINT64CONST(0x4753000000000503)
+/* Chunks of the shared memory. */
+enum
+{
+	CHUNK_TASK,
+	CHUNK_VIEW,					/* if workers write */
+	CHUNK_TEAM,					/* if workers read */
+	CHUNKS
+};
 
 /* A part of the sort with less memory than this can't do much with it. */
 #define PART_BYTES			((size_t) 32 * 1024 * 1024)
 
 /* What workers are to do: either read or write. */
-typedef struct HeapTask
+typedef struct ClusterTask
 {
 	Oid			old_heap;
 	Oid			new_heap;
 	Oid			index;
-	GpuSortClusterCopy copy;		/* without the relations */
+	GpuSortClusterCopy copy;	/* without the relations */
 	bool		writes;
 	uint32		parts;			/* number of the shared sort that is read into */
 	Barrier		read;			/* participants arrive here when they have read */
 	GpuSortClusterShare share;
 	GpuSortClusterSlices slices;
-} HeapTask;
-
-typedef struct HeapLeader
-{
-	ParallelContext *context;
-	HeapTask   *task;
-	GpuSortSharedView *view;	/* if workers write */
-	GpuSortTeam *team;			/* if workers read */
-} HeapLeader;
+} ClusterTask;
 
 struct GpuSortClusterReaders
 {
-	HeapLeader	leader;
+	ParallelContext *context;
 	GpuSort    *sort;
 };
 
@@ -113,7 +106,7 @@ readers_for_memory(int nworkers)
 /* ---------- the leader ---------- */
 
 static void
-fill_task(HeapTask *task, const GpuSortClusterCopy *copy)
+init_task(ClusterTask *task, const GpuSortClusterCopy *copy)
 {
 	memset(task, 0, sizeof(*task));
 	task->old_heap = RelationGetRelid(copy->old_heap);
@@ -122,63 +115,6 @@ fill_task(HeapTask *task, const GpuSortClusterCopy *copy)
 	task->copy = *copy;
 	task->copy.old_heap = task->copy.new_heap = task->copy.index = NULL;
 	BarrierInit(&task->read, 0);
-}
-
-/*
- * Create and fill the shared memory that the workers find.  Returns false if there is none to be
- * had.
- */
-static bool
-make_shared_memory(HeapLeader *leader, const GpuSortClusterCopy *copy)
-{
-	ParallelContext *context = leader->context;
-	const Size	bytes[] = {
-		sizeof(HeapTask), gpusort_view_shared_bytes(), gpusort_team_bytes()
-	};
-
-	gpusort_estimate_chunks(context, bytes, lengthof(bytes));
-	if (!gpusort_init_parallel_context(context))
-		return false;
-	leader->task = gpusort_make_chunk(context, KEY_TASK, bytes[0]);
-	fill_task(leader->task, copy);
-	leader->view = gpusort_make_chunk(context, KEY_VIEW, bytes[1]);
-	leader->team = gpusort_make_chunk(context, KEY_TEAM, bytes[2]);
-	gpusort_team_init(leader->team, 0);
-	return true;
-}
-
-/*
- * Enter parallel mode and create the workers' shared memory.  Returns false if there is none to be
- * had.  The caller has to call end_leader() in any case.
- */
-static bool
-begin_leader(HeapLeader *leader, const GpuSortClusterCopy *copy, int nworkers)
-{
-	EnterParallelMode();
-	memset(leader, 0, sizeof(*leader));
-	leader->context = gpusort_create_parallel_context("gpusort_cluster_worker", nworkers);
-	return make_shared_memory(leader, copy);
-}
-
-/* Launch the workers.  Returns how many could be started. */
-static int
-launch(HeapLeader *leader)
-{
-	LaunchParallelWorkers(leader->context);
-	return leader->context->nworkers_launched;
-}
-
-static void
-await_workers(HeapLeader *leader)
-{
-	gpusort_finish_workers(leader->context);
-}
-
-static void
-end_leader(HeapLeader *leader)
-{
-	DestroyParallelContext(leader->context);
-	ExitParallelMode();
 }
 
 /* ---------- reading ---------- */
@@ -224,19 +160,44 @@ read_own_part(const GpuSortClusterCopy *copy, TupleDesc desc, GpuSortParts *part
  * version could not be put.
  */
 static bool
-read_all(HeapLeader *leader, const GpuSortClusterCopy *copy, GpuSort *sort, GpuSortParts *parts,
-		 TupleDesc desc)
+read_all(ParallelContext *context, const GpuSortClusterCopy *copy, GpuSort *sort,
+		 GpuSortParts *parts, TupleDesc desc)
 {
-	HeapTask   *task = leader->task;
+	ClusterTask   *task = gpusort_chunk(context->toc, CHUNK_TASK);
 
-	gpusort_parts_launched(parts, leader->context->nworkers_launched + 1);
+	gpusort_parts_launched(parts, context->nworkers_launched + 1);
 	read_own_part(copy, desc, parts, &task->share);
 	(void) gpusort_worker_arrive(&task->read, gpusort_wait_event(&wait_event, "GpuSortHeapRead"));
 	gpusort_cluster_share_show(&task->share);
 	if (!gpusort_cluster_share_is_complete(&task->share))
 		return false;
 	gpusort_parts_join(parts, sort);
-	gpusort_use_team(sort, leader->team, leader->context->nworkers_launched + 1);
+	gpusort_use_team(sort, gpusort_chunk(context->toc, CHUNK_TEAM),
+					 context->nworkers_launched + 1);
+	return true;
+}
+
+/* What a task of reading is made of. */
+typedef struct Reading
+{
+	const GpuSortClusterCopy *copy;
+	GpuSortParts *parts;
+} Reading;
+
+static bool
+fill_reading(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+{
+	ClusterTask   *task = chunk;
+	const Reading *reading = declared->from;
+
+	init_task(task, reading->copy);
+	task->parts = gpusort_parts_number(reading->parts);
+	gpusort_cluster_share_init(&task->share, RelationGetNumberOfBlocks(reading->copy->old_heap));
+	/*
+	 * The leader attaches before there are workers.  Otherwise a worker that arrives alone would
+	 * open the barrier, and nobody would wait for the leader's rows.
+	 */
+	(void) BarrierAttach(&task->read);
 	return true;
 }
 
@@ -245,97 +206,101 @@ gpusort_cluster_read_with_workers(const GpuSortClusterCopy *copy, GpuSort *sort,
 								  int nworkers, GpuSortClusterReaders **readers,
 								  GpuSortClusterFindings *findings)
 {
-	GpuSortClusterHelp help = GPUSORT_CLUSTER_NO_WORKERS;
-	GpuSortParts *parts = NULL;
-	HeapLeader *leader;
+	Reading		reading = {.copy = copy};
+	const GpuSortChunk chunks[CHUNKS] = {
+		[CHUNK_TASK] = {sizeof(ClusterTask), fill_reading, &reading},
+		[CHUNK_TEAM] = gpusort_team_chunk()
+	};
+	ParallelContext *context;
+	bool		complete;
 
 	nworkers = readers_for_memory(nworkers);
 	if (nworkers == 0 ||
 		(gpusort_cluster_has_keys(copy->index) && !gpusort_cluster_keys_are_safe(copy->index)))
-		return help;
-	*readers = palloc0(sizeof(GpuSortClusterReaders));
-	(*readers)->sort = sort;
-	leader = &(*readers)->leader;
-	if (begin_leader(leader, copy, nworkers))
-		parts = gpusort_parts_create(sort, leader->context->nworkers + 1,
-									 gpusort_expected_rows(sort));
-	if (parts != NULL)
+		return GPUSORT_CLUSTER_NO_WORKERS;
+	reading.parts = gpusort_parts_create(sort, nworkers + 1, gpusort_expected_rows(sort));
+	if (reading.parts == NULL)
+		return GPUSORT_CLUSTER_NO_WORKERS;
+	context = gpusort_workers_start("gpusort_cluster_worker", nworkers, chunks, CHUNKS);
+	if (context == NULL)
 	{
-		leader->task->parts = gpusort_parts_number(parts);
-		gpusort_cluster_share_init(&leader->task->share, RelationGetNumberOfBlocks(copy->old_heap));
-		/*
-		 * The leader attaches before there are workers.  Otherwise a worker that arrives alone
-		 * would open the barrier, and nobody would wait for the leader's rows.
-		 */
-		(void) BarrierAttach(&leader->task->read);
-		if (launch(leader) > 0)
-		{
-			help = read_all(leader, copy, sort, parts, desc) ? GPUSORT_CLUSTER_DONE
-				: GPUSORT_CLUSTER_FAILED;
-			*findings = leader->task->share.findings;
-		}
-		else
-			gpusort_parts_dissolve(sort);
+		gpusort_parts_dissolve(sort);
+		return GPUSORT_CLUSTER_NO_WORKERS;
 	}
-	if (help != GPUSORT_CLUSTER_DONE)
-	{
-		(void) gpusort_cluster_readers_end(*readers);
-		*readers = NULL;
-	}
-	return help;
+	*readers = palloc(sizeof(GpuSortClusterReaders));
+	**readers = (GpuSortClusterReaders) {context, sort};
+	complete = read_all(context, copy, sort, reading.parts, desc);
+	*findings = ((ClusterTask *) gpusort_chunk(context->toc, CHUNK_TASK))->share.findings;
+	if (complete)
+		return GPUSORT_CLUSTER_DONE;
+	(void) gpusort_cluster_readers_end(*readers);
+	*readers = NULL;
+	return GPUSORT_CLUSTER_FAILED;
 }
 
 int
 gpusort_cluster_readers_end(GpuSortClusterReaders *readers)
 {
-	HeapLeader *leader = &readers->leader;
-	int			launched = leader->context->nworkers_launched;
+	ParallelContext *context = readers->context;
+	int			launched = context->nworkers_launched;
 
-	if (launched > 0)
-	{
-		gpusort_team_dismiss(leader->team);
-		gpusort_use_team(readers->sort, NULL, 0);
-		await_workers(leader);
-	}
-	end_leader(leader);
+	gpusort_team_dismiss(gpusort_chunk(context->toc, CHUNK_TEAM));
+	gpusort_use_team(readers->sort, NULL, 0);
+	gpusort_workers_finish(context);
+	gpusort_workers_end(context);
 	pfree(readers);
 	return launched;
 }
 
 /* ---------- writing ---------- */
 
+/* What a task of writing is made of. */
+typedef struct Writing
+{
+	const GpuSortClusterCopy *copy;
+	const GpuSortView *view;
+	const GpuSortClusterFindings *findings;
+} Writing;
+
+static bool
+fill_writing(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+{
+	ClusterTask   *task = chunk;
+	const Writing *writing = declared->from;
+
+	init_task(task, writing->copy);
+	task->writes = true;
+	return gpusort_cluster_slices_init(&task->slices, writing->copy, writing->view,
+									   writing->findings);
+}
+
 bool
 gpusort_cluster_write_with_workers(const GpuSortClusterCopy *copy, GpuSort *sort,
 								   const GpuSortClusterFindings *findings, int nworkers,
 								   int *launched)
 {
-	HeapLeader	leader;
 	GpuSortView view;
+	Writing		writing = {copy, &view, findings};
+	const GpuSortChunk chunks[CHUNKS] = {
+		[CHUNK_TASK] = {sizeof(ClusterTask), fill_writing, &writing},
+		[CHUNK_VIEW] = gpusort_view_chunk(sort)
+	};
+	/* before any process writes, since the storage watches for checkpoints from here on */
+	GpuSortStorage *storage = gpusort_storage_begin(copy->new_heap);
+	ParallelContext *context;
+	ClusterTask   *task;
 
 	gpusort_view(sort, &view);
-	*launched = 0;
-	if (begin_leader(&leader, copy, nworkers))
-	{
-		HeapTask   *task = leader.task;
-
-		task->writes = true;
-		if (gpusort_cluster_slices_init(&task->slices, copy, &view, findings) &&
-			gpusort_publish_view(sort, leader.view))
-		{
-			/* before any process writes, since the storage watches for checkpoints from here on */
-			GpuSortStorage *storage = gpusort_storage_begin(copy->new_heap);
-
-			*launched = launch(&leader);
-			if (*launched > 0)
-			{
-				gpusort_cluster_slices_put(&task->slices, copy->new_heap, storage, &view);
-				await_workers(&leader);
-				gpusort_storage_finish(storage);
-			}
-		}
-	}
-	end_leader(&leader);
-	return *launched > 0;
+	context = gpusort_workers_start("gpusort_cluster_worker", nworkers, chunks, CHUNKS);
+	*launched = context != NULL ? context->nworkers_launched : 0;
+	if (context == NULL)
+		return false;
+	task = gpusort_chunk(context->toc, CHUNK_TASK);
+	gpusort_cluster_slices_put(&task->slices, copy->new_heap, storage, &view);
+	gpusort_workers_finish(context);
+	gpusort_storage_finish(storage);
+	gpusort_workers_end(context);
+	return true;
 }
 
 /* ---------- a worker ---------- */
@@ -345,7 +310,7 @@ gpusort_cluster_write_with_workers(const GpuSortClusterCopy *copy, GpuSort *sort
  * only helps to sort.
  */
 static void
-read_and_help(HeapTask *task, const GpuSortClusterCopy *copy, GpuSortTeam *team)
+read_and_help(ClusterTask *task, const GpuSortClusterCopy *copy, GpuSortTeam *team)
 {
 	if (BarrierAttach(&task->read) == 0)
 	{
@@ -358,7 +323,7 @@ read_and_help(HeapTask *task, const GpuSortClusterCopy *copy, GpuSortTeam *team)
 }
 
 static void
-write_slices(HeapTask *task, const GpuSortClusterCopy *copy, const GpuSortSharedView *shared)
+write_slices(ClusterTask *task, const GpuSortClusterCopy *copy, const GpuSortSharedView *shared)
 {
 	GpuSortViewMapping mapping;
 	GpuSortView view;
@@ -373,7 +338,7 @@ write_slices(HeapTask *task, const GpuSortClusterCopy *copy, const GpuSortShared
 void
 gpusort_cluster_worker(dsm_segment *segment, shm_toc *toc)
 {
-	HeapTask   *task = shm_toc_lookup(toc, KEY_TASK, false);
+	ClusterTask   *task = gpusort_chunk(toc, CHUNK_TASK);
 	GpuSortClusterCopy copy = task->copy;
 
 	gpusort_begin_worker(toc);
@@ -382,9 +347,9 @@ gpusort_cluster_worker(dsm_segment *segment, shm_toc *toc)
 	copy.new_heap = table_open(task->new_heap, RowExclusiveLock);
 	copy.index = index_open(task->index, AccessShareLock);
 	if (task->writes)
-		write_slices(task, &copy, shm_toc_lookup(toc, KEY_VIEW, false));
+		write_slices(task, &copy, gpusort_chunk(toc, CHUNK_VIEW));
 	else
-		read_and_help(task, &copy, shm_toc_lookup(toc, KEY_TEAM, false));
+		read_and_help(task, &copy, gpusort_chunk(toc, CHUNK_TEAM));
 	index_close(copy.index, NoLock);
 	table_close(copy.new_heap, NoLock);
 	table_close(copy.old_heap, NoLock);

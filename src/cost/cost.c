@@ -21,7 +21,7 @@
 #include "settings.h"
 #include "sort/sort.h"
 #include "sort/sort_team.h"
-#include "team/worker_start.h"
+#include "team/workers.h"
 #include "utils/lsyscache.h"
 
 /*

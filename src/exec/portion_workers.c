@@ -11,14 +11,16 @@
 
 #include "exec/exec_private.h"
 #include "sort/sort_parts.h"
-#include "team/shared_chunk.h"
-#include "team/worker_start.h"
-#include "team/worker_usage.h"
+#include "team/workers.h"
 
-/* Keys of the chunks of shared memory. */
-#define KEY_TASK			UINT64CONST(0x4753000000000101)
-#define KEY_CREW			UINT64CONST(0x4753000000000102)
-#define KEY_DESC			UINT64CONST(0x4753000000000103)
+/* Chunks of the shared memory. */
+enum
+{
+	CHUNK_TASK,
+	CHUNK_CREW,
+	CHUNK_DESC,
+	CHUNKS
+};
 
 /* What is sorted, and the sort key.  Fixed when workers are started. */
 typedef struct SharedTask
@@ -52,25 +54,11 @@ fill_task(SharedTask *task, const GpuSortSpec *spec)
 	memcpy(task->nulls_first, spec->nulls_first, spec->nkeys * sizeof(bool));
 }
 
-/* Creates and fills the shared memory for the workers.  Returns NULL if there is none to be had. */
-static GpuSortPortionCrew *
-make_shared_memory(GpuSortPortionWorkers *workers, TupleDesc desc, const GpuSortSpec *spec)
+/* Makes a crew for the sort at `from`. */
+static bool
+fill_crew(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
 {
-	ParallelContext *context = workers->context;
-	int			nworkers = context->nworkers;
-	const Size	bytes[] = {
-		sizeof(SharedTask), gpusort_crew_bytes(nworkers), TupleDescSize(desc)
-	};
-	GpuSortPortionCrew *crew;
-
-	gpusort_estimate_chunks(context, bytes, lengthof(bytes));
-	if (!gpusort_init_parallel_context(context))
-		return NULL;
-	fill_task(gpusort_make_chunk(context, KEY_TASK, bytes[0]), spec);
-	crew = gpusort_make_chunk(context, KEY_CREW, bytes[1]);
-	gpusort_crew_init(crew, nworkers);
-	TupleDescCopy(gpusort_make_chunk(context, KEY_DESC, bytes[2]), desc);
-	return crew;
+	return gpusort_crew_init(chunk, context->nworkers, declared->from);
 }
 
 GpuSortPortionWorkers *
@@ -78,32 +66,33 @@ gpusort_begin_portion_workers(GpuSort *sort, TupleDesc desc, const GpuSortSpec *
 {
 	int			nworkers = gpusort_portion_workers(sort);
 	GpuSortPortionWorkers *workers;
-	GpuSortPortionCrew *crew;
+	ParallelContext *context;
+	SharedTask	task;
+	const GpuSortChunk chunks[CHUNKS] = {
+		[CHUNK_TASK] = gpusort_chunk_of_bytes(sizeof(task), &task),
+		[CHUNK_CREW] = {gpusort_crew_bytes(nworkers), fill_crew, sort},
+		[CHUNK_DESC] = gpusort_chunk_of_desc(desc)
+	};
 
 	if (nworkers == 0 || !IsInParallelMode() || IsParallelWorker())
 		return NULL;
-	workers = palloc0(sizeof(GpuSortPortionWorkers));
+	fill_task(&task, spec);
+	context = gpusort_workers_start("gpusort_portion_worker", nworkers, chunks, CHUNKS);
+	if (context == NULL)
+		return NULL;
+	gpusort_crew_begin(gpusort_chunk(context->toc, CHUNK_CREW), sort);
+	workers = palloc(sizeof(GpuSortPortionWorkers));
 	workers->sort = sort;
-	workers->context = gpusort_create_parallel_context("gpusort_portion_worker", nworkers);
-	crew = make_shared_memory(workers, desc, spec);
-	if (crew != NULL && gpusort_crew_begin(crew, sort))
-	{
-		LaunchParallelWorkers(workers->context);
-		if (workers->context->nworkers_launched > 0)
-			return workers;
-		gpusort_crew_stop(sort);
-	}
-	DestroyParallelContext(workers->context);
-	pfree(workers);
-	return NULL;
+	workers->context = context;
+	return workers;
 }
 
 void
 gpusort_end_portion_workers(GpuSortPortionWorkers *workers)
 {
 	gpusort_crew_stop(workers->sort);
-	gpusort_finish_workers(workers->context);
-	DestroyParallelContext(workers->context);
+	gpusort_workers_finish(workers->context);
+	gpusort_workers_end(workers->context);
 	pfree(workers);
 }
 
@@ -112,9 +101,9 @@ gpusort_end_portion_workers(GpuSortPortionWorkers *workers)
 void
 gpusort_portion_worker(dsm_segment *segment, shm_toc *toc)
 {
-	SharedTask *task = shm_toc_lookup(toc, KEY_TASK, false);
-	GpuSortPortionCrew *crew = shm_toc_lookup(toc, KEY_CREW, false);
-	TupleDesc	desc = CreateTupleDescCopy(shm_toc_lookup(toc, KEY_DESC, false));
+	SharedTask *task = gpusort_chunk(toc, CHUNK_TASK);
+	GpuSortPortionCrew *crew = gpusort_chunk(toc, CHUNK_CREW);
+	TupleDesc	desc = CreateTupleDescCopy(gpusort_chunk(toc, CHUNK_DESC));
 	GpuSortSpec spec = {
 		.kind = task->kind,
 		.nkeys = task->nkeys,

@@ -9,7 +9,6 @@
 #include "access/parallel.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
-#include "storage/shm_mq.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
 
@@ -67,25 +66,5 @@ extern IndexBuildResult *gpusort_build_index(Relation heap, Relation index,
  * rather than a part of a shared one, sets spec->expected_rows itself.
  */
 extern bool gpusort_index_sort_spec(Relation index, GpuSortSpec *spec, const char **reason);
-
-/* ---------- queues: from workers of a build, or another command, to its leader ---------- */
-
-/* There is one queue for each worker.  All have one size, and lie side by side in shared memory. */
-
-/* Returns the size of the shared memory for so many workers' queues. */
-extern Size gpusort_queues_bytes(int workers, Size queue_bytes);
-
-/* Create the queues; called by the leader, before it launches the workers. */
-extern void gpusort_queues_init(char *space, int workers, Size queue_bytes);
-
-/*
- * Attach the leader to the queues, once the workers are launched.  Returns an array with an entry
- * for each launched worker.
- */
-extern shm_mq_handle **gpusort_queues_attach(char *space, Size queue_bytes,
-											 const ParallelContext *context);
-
-/* Attach a worker to its queue. */
-extern shm_mq_handle *gpusort_queues_join(char *space, Size queue_bytes, dsm_segment *segment);
 
 #endif							/* GPUSORT_INDEX_H */

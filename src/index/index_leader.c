@@ -9,17 +9,16 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "miscadmin.h"
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 
 #include "index/index_shared_private.h"
+#include "memory/pool.h"
 #include "pg_compat.h"
 #include "sort/sort_parts.h"
-#include "team/worker_start.h"
-#include "team/worker_usage.h"
 #include "team/worker_wait.h"
+#include "team/workers.h"
 
 /* Wait event of a leader that waits for workers' rows; 0 until it is first used. */
 static uint32 wait_event = 0;
@@ -27,18 +26,23 @@ static uint32 wait_event = 0;
 struct GpuSortIndexLeader
 {
 	ParallelContext *context;
+	Relation	heap;
 	Snapshot	snapshot;		/* for the server's parallel scan */
 	GpuSortSharedMemory shared;
 	GpuSortStageControl stage;
 	GpuSortIndexSlices slices;
 };
 
-/* Fill in what is to be built, and how. */
-static void
-fill_task(GpuSortSharedTask *task, const GpuSortIndexReader *reader)
+/* Fill in what is to be built, and how, by the reader at `from`. */
+static bool
+fill_build(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
 {
+	GpuSortSharedBuild *build = chunk;
+	GpuSortSharedTask *task = &build->task;
+	const GpuSortIndexReader *reader = declared->from;
 	const GpuSortIndexTarget *target = &reader->target;
 
+	memset(build, 0, sizeof(*build));
 	task->heap = RelationGetRelid(target->heap);
 	task->index = RelationGetRelid(target->index);
 	task->concurrent = target->info->ii_Concurrent;
@@ -47,37 +51,44 @@ fill_task(GpuSortSharedTask *task, const GpuSortIndexReader *reader)
 	task->has_parts = reader->rows.parts != NULL;
 	if (task->has_parts)
 		task->parts = gpusort_parts_number(reader->rows.parts);
+	gpusort_blocks_init(&build->blocks);
+	gpusort_reports_init(&build->reports);
+	gpusort_stage_init(&build->stage);
+	return true;
 }
 
-/*
- * Create and fill the shared memory that the workers find.  Returns false if there is none to be
- * had.
- */
+/* Initialize the server's parallel scan, for the leader at `from`. */
 static bool
-make_shared_memory(GpuSortIndexLeader *leader, GpuSortIndexReader *reader)
+fill_scan(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
 {
-	Relation	heap = reader->target.heap;
-	GpuSortSharedMemory *shared = &leader->shared;
-	int			workers = leader->context->nworkers;
-	Size		scan_bytes = reader->by_pages ? 0
-		: table_parallelscan_estimate(heap, leader->snapshot);
+	const GpuSortIndexLeader *leader = declared->from;
 
-	if (!gpusort_index_shared_create(shared, leader->context, scan_bytes))
-		return false;
-	reader->rows.parts = gpusort_parts_create(reader->rows.sort, workers + 1,
-											  gpusort_expected_rows(reader->rows.sort));
-	memset(shared->build, 0, sizeof(*shared->build));
-	fill_task(&shared->build->task, reader);
-	gpusort_blocks_init(&shared->build->blocks);
-	gpusort_reports_init(&shared->build->reports);
-	gpusort_stage_init(&shared->build->stage);
-	gpusort_team_init(shared->team, 0);
-	if (shared->scan != NULL)
-		table_parallelscan_initialize(heap, shared->scan, leader->snapshot);
-	gpusort_exchange_init(shared->row_queues, workers);
-	if (shared->note_queues != NULL)
-		gpusort_notes_init(shared->note_queues, workers);
+	table_parallelscan_initialize(leader->heap, chunk, leader->snapshot);
 	return true;
+}
+
+/* Without a pool, workers can't write. */
+static void
+start_workers(GpuSortIndexLeader *leader, GpuSortIndexReader *reader, int workers)
+{
+	GpuSortChunk chunks[GPUSORT_INDEX_CHUNKS] = {
+		[GPUSORT_INDEX_CHUNK_BUILD] = {sizeof(GpuSortSharedBuild), fill_build, reader},
+		[GPUSORT_INDEX_CHUNK_ROW_QUEUES] = gpusort_exchange_chunk(workers),
+		[GPUSORT_INDEX_CHUNK_TEAM] = gpusort_team_chunk()
+	};
+
+	if (!reader->by_pages)
+		chunks[GPUSORT_INDEX_CHUNK_SCAN] = (GpuSortChunk)
+		{
+			table_parallelscan_estimate(leader->heap, leader->snapshot), fill_scan, leader
+		};
+	if (gpusort_pool != NULL)
+	{
+		chunks[GPUSORT_INDEX_CHUNK_NOTE_QUEUES] = gpusort_notes_chunk(workers);
+		chunks[GPUSORT_INDEX_CHUNK_VIEW] = (GpuSortChunk) {gpusort_view_shared_bytes()};
+	}
+	leader->context = gpusort_workers_start("gpusort_index_worker", workers, chunks,
+											GPUSORT_INDEX_CHUNKS);
 }
 
 /* Connect the leader to the workers that were launched, for rows, for the sort and for writing. */
@@ -110,37 +121,32 @@ attach_workers(GpuSortIndexLeader *leader, GpuSortIndexReader *reader)
 }
 
 static void
-end_parallel_mode(GpuSortIndexLeader *leader)
+release_snapshot(GpuSortIndexLeader *leader)
 {
 	if (IsMVCCSnapshot(leader->snapshot))
 		UnregisterSnapshot(leader->snapshot);
-	DestroyParallelContext(leader->context);
-	ExitParallelMode();
 }
 
 GpuSortIndexLeader *
 gpusort_leader_begin(GpuSortIndexReader *reader, int workers)
 {
 	GpuSortIndexLeader *leader = palloc0(sizeof(GpuSortIndexLeader));
-	const IndexInfo *info = reader->target.info;
+	GpuSortIndexRows *rows = &reader->rows;
 
-	EnterParallelMode();
-	leader->snapshot = info->ii_Concurrent
+	leader->heap = reader->target.heap;
+	leader->snapshot = reader->target.info->ii_Concurrent
 		? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
-	leader->context = gpusort_create_parallel_context("gpusort_index_worker", workers);
-	if (!make_shared_memory(leader, reader))
+	rows->parts = gpusort_parts_create(rows->sort, workers + 1, gpusort_expected_rows(rows->sort));
+	start_workers(leader, reader, workers);
+	if (leader->context == NULL)
 	{
-		end_parallel_mode(leader);
+		if (rows->parts != NULL)
+			gpusort_parts_dissolve(rows->sort);
+		rows->parts = NULL;
+		release_snapshot(leader);
 		return NULL;
 	}
-	LaunchParallelWorkers(leader->context);
-	if (leader->context->nworkers_launched == 0)
-	{
-		gpusort_parts_dissolve(reader->rows.sort);
-		reader->rows.parts = NULL;
-		end_parallel_mode(leader);
-		return NULL;
-	}
+	gpusort_index_shared_find(&leader->shared, leader->context->toc);
 	attach_workers(leader, reader);
 	return leader;
 }
@@ -196,6 +202,7 @@ void
 gpusort_leader_end(GpuSortIndexLeader *leader)
 {
 	gpusort_stage_end(&leader->stage);
-	gpusort_finish_workers(leader->context);
-	end_parallel_mode(leader);
+	gpusort_workers_finish(leader->context);
+	release_snapshot(leader);
+	gpusort_workers_end(leader->context);
 }

@@ -12,6 +12,7 @@
 
 #include "btree/btree.h"
 #include "sort/sort_parts.h"
+#include "team/queues.h"
 
 /* ---------- blocks: pages of the table, dealt out to processes ---------- */
 
@@ -97,18 +98,14 @@ extern void gpusort_index_put_values(GpuSortIndexRows *rows, const Datum *values
 /* In a worker, its end of its queue; in the leader, its ends of all queues. */
 typedef struct GpuSortRowExchange GpuSortRowExchange;
 
-/*
- * The leader estimates and initialises the shared memory for so many workers before it launches
- * them.
- */
-extern Size gpusort_exchange_bytes(int workers);
-extern void gpusort_exchange_init(char *space, int workers);
+/* Returns the declaration of the chunk of shared memory that the queues of so many workers are. */
+extern GpuSortChunk gpusort_exchange_chunk(int workers);
 
 /* Attach the leader to the queues, once the workers are launched. */
-extern GpuSortRowExchange *gpusort_exchange_attach(char *space, const ParallelContext *context);
+extern GpuSortRowExchange *gpusort_exchange_attach(char *chunk, const ParallelContext *context);
 
 /* Attach a worker to its queue. */
-extern GpuSortRowExchange *gpusort_exchange_join(char *space, dsm_segment *segment);
+extern GpuSortRowExchange *gpusort_exchange_join(char *chunk, dsm_segment *segment);
 
 /*
  * Every process that reads rows calls this now and then: a worker sends its rows if they make a

@@ -11,6 +11,7 @@
 #include "index/index.h"
 #include "index/index_read_private.h"
 #include "sort/sort.h"
+#include "team/queues.h"
 
 /* ---------- rows of one process ---------- */
 
@@ -82,37 +83,31 @@ struct GpuSortRowExchange
 	shm_mq_handle **queues;
 };
 
-Size
-gpusort_exchange_bytes(int workers)
+GpuSortChunk
+gpusort_exchange_chunk(int workers)
 {
-	return gpusort_queues_bytes(workers, QUEUE_BYTES);
-}
-
-void
-gpusort_exchange_init(char *space, int workers)
-{
-	gpusort_queues_init(space, workers, QUEUE_BYTES);
+	return gpusort_queues_chunk(workers, QUEUE_BYTES);
 }
 
 GpuSortRowExchange *
-gpusort_exchange_attach(char *space, const ParallelContext *context)
+gpusort_exchange_attach(char *chunk, const ParallelContext *context)
 {
 	GpuSortRowExchange *exchange = palloc0(sizeof(GpuSortRowExchange));
 
 	exchange->count = context->nworkers_launched;
-	exchange->queues = gpusort_queues_attach(space, QUEUE_BYTES, context);
+	exchange->queues = gpusort_queues_attach(chunk, QUEUE_BYTES, context);
 	return exchange;
 }
 
 GpuSortRowExchange *
-gpusort_exchange_join(char *space, dsm_segment *segment)
+gpusort_exchange_join(char *chunk, dsm_segment *segment)
 {
 	GpuSortRowExchange *exchange = palloc0(sizeof(GpuSortRowExchange));
 
 	exchange->worker = true;
 	exchange->count = 1;
 	exchange->queues = palloc(sizeof(shm_mq_handle *));
-	exchange->queues[0] = gpusort_queues_join(space, QUEUE_BYTES, segment);
+	exchange->queues[0] = gpusort_queues_join(chunk, QUEUE_BYTES, segment);
 	return exchange;
 }
 

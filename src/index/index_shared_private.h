@@ -68,7 +68,19 @@ typedef struct GpuSortSharedBuild
 	GpuSortSharedSlices slices;
 } GpuSortSharedBuild;
 
-/* Addresses of the parts of the shared memory in this process. */
+/* Chunks of the shared memory. */
+enum
+{
+	GPUSORT_INDEX_CHUNK_BUILD,
+	GPUSORT_INDEX_CHUNK_SCAN,
+	GPUSORT_INDEX_CHUNK_ROW_QUEUES,
+	GPUSORT_INDEX_CHUNK_NOTE_QUEUES,
+	GPUSORT_INDEX_CHUNK_VIEW,
+	GPUSORT_INDEX_CHUNK_TEAM,
+	GPUSORT_INDEX_CHUNKS
+};
+
+/* Addresses of the chunks in this process. */
 typedef struct GpuSortSharedMemory
 {
 	GpuSortSharedBuild *build;
@@ -79,14 +91,7 @@ typedef struct GpuSortSharedMemory
 	GpuSortTeam *team;			/* workers that have read their share, and help to sort */
 } GpuSortSharedMemory;
 
-/*
- * Create the shared memory for the context's workers, with scan_bytes for the server's parallel
- * scan, but fill nothing in.  Called by the leader.  Returns false if there is none to be had.
- */
-extern bool gpusort_index_shared_create(GpuSortSharedMemory *memory, ParallelContext *context,
-										Size scan_bytes);
-
-/* Find the parts of the shared memory in a worker. */
+/* Find the chunks, in the leader or a worker. */
 extern void gpusort_index_shared_find(GpuSortSharedMemory *memory, shm_toc *toc);
 
 /* ---------- leader ---------- */

@@ -19,6 +19,7 @@
 #include "index/index_write_private.h"
 #include "pg_compat.h"
 #include "settings.h"
+#include "team/queues.h"
 #include "team/worker_fault.h"
 #include "team/worker_wait.h"
 
@@ -66,23 +67,17 @@ struct GpuSortIndexNotes
 	char	   *low_key;
 };
 
-Size
-gpusort_notes_bytes(int workers)
+GpuSortChunk
+gpusort_notes_chunk(int workers)
 {
-	return gpusort_queues_bytes(workers, QUEUE_BYTES);
-}
-
-void
-gpusort_notes_init(char *space, int workers)
-{
-	gpusort_queues_init(space, workers, QUEUE_BYTES);
+	return gpusort_queues_chunk(workers, QUEUE_BYTES);
 }
 
 GpuSortIndexNotes *
-gpusort_notes_attach(char *space, GpuSortStageControl *stage)
+gpusort_notes_attach(char *chunk, GpuSortStageControl *stage)
 {
 	GpuSortIndexNotes *notes = palloc0(sizeof(GpuSortIndexNotes));
-	shm_mq_handle **handles = gpusort_queues_attach(space, QUEUE_BYTES, stage->context);
+	shm_mq_handle **handles = gpusort_queues_attach(chunk, QUEUE_BYTES, stage->context);
 
 	notes->stage = stage;
 	notes->nqueues = stage->context->nworkers_launched;
@@ -245,9 +240,9 @@ gpusort_notes_finish(GpuSortIndexNotes *notes, uint32 nslices, bool allequalimag
 }
 
 shm_mq_handle *
-gpusort_notes_join(char *space, dsm_segment *segment)
+gpusort_notes_join(char *chunk, dsm_segment *segment)
 {
-	return gpusort_queues_join(space, QUEUE_BYTES, segment);
+	return gpusort_queues_join(chunk, QUEUE_BYTES, segment);
 }
 
 /* A worker's `send` of a GpuSortNoteSink. */

@@ -1,20 +1,15 @@
 /*
  * index_stage.c
- *		Tells the workers of an index build what to do, and has queues from them to the leader;
- *		see index_write_private.h and index.h.
+ *		Tells the workers of an index build what to do; see index_write_private.h.
  */
 #include "postgres.h"
 
-#include "storage/proc.h"
 #include "utils/rel.h"
 #include "utils/wait_event.h"
 
-#include "index/index.h"
 #include "index/index_write_private.h"
 #include "pg_compat.h"
 #include "team/worker_wait.h"
-
-/* ---------- the stage ---------- */
 
 /* Wait event of a worker that waits for the next stage; 0 until it is first used. */
 static uint32 wait_event = 0;
@@ -74,39 +69,4 @@ gpusort_stage_await(GpuSortSharedStage *shared)
 	ConditionVariableCancelSleep();
 	pg_memory_barrier();
 	return stage;
-}
-
-/* ---------- queues ---------- */
-
-Size
-gpusort_queues_bytes(int workers, Size queue_bytes)
-{
-	return mul_size(queue_bytes, workers);
-}
-
-void
-gpusort_queues_init(char *space, int workers, Size queue_bytes)
-{
-	for (int i = 0; i < workers; i++)
-		shm_mq_set_receiver(shm_mq_create(space + i * queue_bytes, queue_bytes), MyProc);
-}
-
-shm_mq_handle **
-gpusort_queues_attach(char *space, Size queue_bytes, const ParallelContext *context)
-{
-	shm_mq_handle **queues = palloc(context->nworkers_launched * sizeof(shm_mq_handle *));
-
-	for (int i = 0; i < context->nworkers_launched; i++)
-		queues[i] = shm_mq_attach((shm_mq *) (space + i * queue_bytes), context->seg,
-								  context->worker[i].bgwhandle);
-	return queues;
-}
-
-shm_mq_handle *
-gpusort_queues_join(char *space, Size queue_bytes, dsm_segment *segment)
-{
-	shm_mq	   *queue = (shm_mq *) (space + ParallelWorkerNumber * queue_bytes);
-
-	shm_mq_set_sender(queue, MyProc);
-	return shm_mq_attach(queue, segment, NULL);
 }

@@ -14,7 +14,7 @@
 #include "index/index_write_private.h"
 #include "sort/sort_team.h"
 #include "sort/sort_view.h"
-#include "team/worker_usage.h"
+#include "team/workers.h"
 
 /*
  * Memory limit of a worker's sort, which holds a batch and a tuple, and what the sort adds to each

@@ -8,7 +8,6 @@
 #include "access/parallel.h"
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
-#include "storage/shm_mq.h"
 #include "utils/relcache.h"
 
 #include "btree/btree.h"
@@ -16,6 +15,7 @@
 #include "sort/sort_team.h"
 #include "sort/sort_view.h"
 #include "table/storage.h"
+#include "team/queues.h"
 
 /* ---------- writer: a complete btree index from a sorted stream of index tuples ---------- */
 
@@ -129,15 +129,11 @@ extern GpuSortStage gpusort_stage_await(GpuSortSharedStage *shared);
 /* The leader's state. */
 typedef struct GpuSortIndexNotes GpuSortIndexNotes;
 
-/*
- * The leader estimates and initialises the shared memory for so many workers before it launches
- * them.
- */
-extern Size gpusort_notes_bytes(int workers);
-extern void gpusort_notes_init(char *space, int workers);
+/* Returns the declaration of the chunk of shared memory that the queues of so many workers are. */
+extern GpuSortChunk gpusort_notes_chunk(int workers);
 
 /* Attach the leader to the queues, once the workers are launched. */
-extern GpuSortIndexNotes *gpusort_notes_attach(char *space, GpuSortStageControl *stage);
+extern GpuSortIndexNotes *gpusort_notes_attach(char *chunk, GpuSortStageControl *stage);
 
 /* Prepare the leader to take notes of pages that are going to be written to this storage. */
 extern void gpusort_notes_begin(GpuSortIndexNotes *notes, GpuSortStorage *storage);
@@ -151,7 +147,7 @@ extern GpuSortNoteSink gpusort_notes_own_sink(GpuSortIndexNotes *notes);
 extern void gpusort_notes_finish(GpuSortIndexNotes *notes, uint32 nslices, bool allequalimage);
 
 /* Attach a worker to its queue, and make the sink that sends its notes there. */
-extern shm_mq_handle *gpusort_notes_join(char *space, dsm_segment *segment);
+extern shm_mq_handle *gpusort_notes_join(char *chunk, dsm_segment *segment);
 extern GpuSortNoteSink gpusort_notes_queue_sink(shm_mq_handle *queue);
 
 /* ---------- slices: an index written by several processes ---------- */

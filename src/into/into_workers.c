@@ -9,7 +9,6 @@
 
 #include "access/parallel.h"
 #include "access/table.h"
-#include "access/xact.h"
 #include "catalog/catalog.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -23,15 +22,17 @@
 #include "settings.h"
 #include "sort/sort.h"
 #include "sort/sort_view.h"
-#include "team/shared_chunk.h"
-#include "team/worker_start.h"
-#include "team/worker_usage.h"
+#include "team/workers.h"
 
-/* Keys of what is in the shared memory. */
-#define KEY_TASK			UINT64CONST(0x4753000000000301)
-#define KEY_DESC			UINT64CONST(0x4753000000000302)
-#define KEY_VIEW			UINT64CONST(0x4753000000000303)
-#define KEY_COLUMNS			UINT64CONST(0x4753000000000307)
+/* Chunks of the shared memory. */
+enum
+{
+	CHUNK_TASK,
+	CHUNK_DESC,
+	CHUNK_VIEW,
+	CHUNK_COLUMNS,
+	CHUNKS
+};
 
 /* Rows of fewer bytes are not worth it. */
 #define FEW_BYTES	(256 * 1024)
@@ -52,107 +53,66 @@ typedef struct IntoLeader
 	const char *columns;		/* the target's columns, as text */
 	GpuSortStorage *storage;	/* begun before anybody writes, to notice checkpoints */
 
-	/* used if there are workers */
-	ParallelContext *context;
-	GpuSortIntoTask *task;
+	ParallelContext *context;	/* NULL if there are no workers */
 } IntoLeader;
 
 PGDLLEXPORT void gpusort_into_worker(dsm_segment *segment, shm_toc *toc);
 
 /* ---------- the leader ---------- */
 
-static void
-init_task(IntoLeader *leader, GpuSortIntoTask *task)
-{
-	gpusort_into_init_task(task, leader->target, &leader->slices, leader->rows->all_columns);
-}
-
-/*
- * Makes what the workers need.  Returns false if there is no shared memory, or if other processes
- * can't map the rows.
- */
 static bool
-make_shared_memory(IntoLeader *leader)
+fill_task(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
 {
-	ParallelContext *context = leader->context;
-	const Size	bytes[] = {
-		sizeof(GpuSortIntoTask), TupleDescSize(leader->rows->desc), gpusort_view_shared_bytes(),
-		strlen(leader->columns) + 1
-	};
+	const IntoLeader *leader = declared->from;
 
-	gpusort_estimate_chunks(context, bytes, lengthof(bytes));
-	if (!gpusort_init_parallel_context(context))
-		return false;
-	leader->task = gpusort_make_chunk(context, KEY_TASK, bytes[0]);
-	init_task(leader, leader->task);
-	TupleDescCopy(gpusort_make_chunk(context, KEY_DESC, bytes[1]), leader->rows->desc);
-	if (!gpusort_publish_view(leader->rows->sort, gpusort_make_chunk(context, KEY_VIEW, bytes[2])))
-		return false;
-	strcpy(gpusort_make_chunk(context, KEY_COLUMNS, bytes[3]), leader->columns);
+	gpusort_into_init_task(chunk, leader->target, &leader->slices, leader->rows->all_columns);
 	return true;
 }
 
-static bool
-launch_workers(IntoLeader *leader)
-{
-	if (!make_shared_memory(leader))
-		return false;
-	LaunchParallelWorkers(leader->context);
-	return leader->context->nworkers_launched > 0;
-}
-
 static void
-end_workers(IntoLeader *leader)
+start_workers(IntoLeader *leader, int nworkers)
 {
-	ParallelContext *context = leader->context;
+	const GpuSortChunk chunks[CHUNKS] = {
+		[CHUNK_TASK] = {sizeof(GpuSortIntoTask), fill_task, leader},
+		[CHUNK_DESC] = gpusort_chunk_of_desc(leader->rows->desc),
+		[CHUNK_VIEW] = gpusort_view_chunk(leader->rows->sort),
+		[CHUNK_COLUMNS] = gpusort_chunk_of_bytes(strlen(leader->columns) + 1, leader->columns)
+	};
 
-	gpusort_finish_workers(context);
+	leader->context = gpusort_workers_start("gpusort_into_worker", nworkers, chunks, CHUNKS);
 }
 
 /*
- * Puts all rows.  If workers were launched, they take part; if not, the leader has a task of its
- * own.
+ * Puts all rows.  If there are workers, they take part; if not, the leader has a task of its own.
  */
 static void
-put_rows(IntoLeader *leader, bool launched)
+put_rows(IntoLeader *leader)
 {
+	ParallelContext *context = leader->context;
 	GpuSortIntoTask own;
+	GpuSortIntoTask *task = &own;
 	GpuSortIntoSlices slices;
 	GpuSortView view;
 
-	if (!launched)
-		init_task(leader, &own);
+	if (context != NULL)
+		task = gpusort_chunk(context->toc, CHUNK_TASK);
+	else
+		gpusort_into_init_task(&own, leader->target, &leader->slices, leader->rows->all_columns);
 	gpusort_view(leader->rows->sort, &view);
-	gpusort_into_begin_slices(&slices, launched ? leader->task : &own, leader->target,
-							  leader->storage, &view, leader->rows->desc);
-	if (launched)
+	gpusort_into_begin_slices(&slices, task, leader->target, leader->storage, &view,
+							  leader->rows->desc);
+	if (context != NULL)
 		gpusort_into_share(&slices);
 	gpusort_into_put_slices(&slices);
-	if (launched)
-		end_workers(leader);
+	if (context != NULL)
+		gpusort_workers_finish(context);
 	gpusort_into_end_slices(&slices);
 	ereport(DEBUG1,
 			(errmsg_internal("gpusort filled table \"%s\" with %d parallel workers, %llu of %llu rows by the leader",
 							 RelationGetRelationName(leader->target->table),
-							 launched ? leader->context->nworkers_launched : 0,
+							 context != NULL ? context->nworkers_launched : 0,
 							 (unsigned long long) slices.rows,
 							 (unsigned long long) (leader->slices.to - leader->slices.from))));
-}
-
-static void
-put_with_workers(IntoLeader *leader, int nworkers)
-{
-	bool		launched;
-
-	EnterParallelMode();
-	leader->context = gpusort_create_parallel_context("gpusort_into_worker", nworkers);
-	launched = launch_workers(leader);
-	if (launched)
-		put_rows(leader, true);
-	DestroyParallelContext(leader->context);
-	ExitParallelMode();
-	if (!launched)
-		put_rows(leader, false);
 }
 
 bool
@@ -205,9 +165,10 @@ gpusort_into_write(const GpuSortIntoTarget *target, const GpuSortReturned *rows)
 										  slice_bytes);
 
 	if (nworkers > 0)
-		put_with_workers(&leader, nworkers);
-	else
-		put_rows(&leader, false);
+		start_workers(&leader, nworkers);
+	put_rows(&leader);
+	if (leader.context != NULL)
+		gpusort_workers_end(leader.context);
 	pgstat_count_heap_insert(target->table, rows->to - rows->from);
 }
 
@@ -234,14 +195,14 @@ put_slices(GpuSortIntoTask *task, const char *columns, const GpuSortView *view, 
 void
 gpusort_into_worker(dsm_segment *segment, shm_toc *toc)
 {
-	TupleDesc	desc = CreateTupleDescCopy(shm_toc_lookup(toc, KEY_DESC, false));
+	TupleDesc	desc = CreateTupleDescCopy(gpusort_chunk(toc, CHUNK_DESC));
 	GpuSortViewMapping mapping;
 	GpuSortView view;
 
 	gpusort_begin_worker(toc);
-	if (gpusort_attach_view(shm_toc_lookup(toc, KEY_VIEW, false), &view, &mapping))
+	if (gpusort_attach_view(gpusort_chunk(toc, CHUNK_VIEW), &view, &mapping))
 	{
-		put_slices(shm_toc_lookup(toc, KEY_TASK, false), shm_toc_lookup(toc, KEY_COLUMNS, false),
+		put_slices(gpusort_chunk(toc, CHUNK_TASK), gpusort_chunk(toc, CHUNK_COLUMNS),
 				   &view, desc);
 		gpusort_detach_view(&mapping);
 	}

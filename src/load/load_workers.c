@@ -24,18 +24,20 @@
 #include "load/load_state_private.h"
 #include "pg_compat/copy.h"
 #include "settings.h"
-#include "team/shared_chunk.h"
-#include "team/worker_start.h"
-#include "team/worker_usage.h"
+#include "team/workers.h"
 
 /* There is one worker for this many chunks. */
 #define CHUNKS_PER_WORKER	8
 
-/* Keys of what is in the shared memory. */
-#define KEY_TASK			UINT64CONST(0x4753000000000201)
-#define KEY_SHARE			UINT64CONST(0x4753000000000202)
-#define KEY_PARTS			UINT64CONST(0x4753000000000203)
-#define KEY_AREA			UINT64CONST(0x4753000000000204)
+/* Chunks of the shared memory. */
+enum
+{
+	CHUNK_TASK,
+	CHUNK_SHARE,
+	CHUNK_PARTS,
+	CHUNK_AREA,
+	CHUNKS
+};
 
 typedef struct LoadTeam
 {
@@ -88,29 +90,36 @@ gpusort_load_workers(const GpuSortLoadState *state, uint64 chunks)
 	return Min(Min(max_parallel_maintenance_workers, most_workers(state)), chunks);
 }
 
-/* Makes what the workers need; returns false if there is no shared memory. */
-static bool
-make_shared_memory(LoadTeam *team)
-{
-	ParallelContext *context = team->context;
-	const GpuSortLoadTask *task = team->state->task;
-	int			nworkers = context->nworkers;
-	int			nchunks = gpusort_load_places(team->device, nworkers);
-	const Size	bytes[] = {
-		task->bytes, gpusort_share_bytes(nchunks, team->device != NULL),
-		gpusort_load_parts_bytes(team->state->nparts), dsa_minimum_size()
-	};
+/* Each fills the chunk of its name, for the team at `from`. */
 
-	gpusort_estimate_chunks(context, bytes, lengthof(bytes));
-	if (!gpusort_init_parallel_context(context))
-		return false;
-	memcpy(gpusort_make_chunk(context, KEY_TASK, bytes[0]), task, bytes[0]);
-	team->share = gpusort_make_chunk(context, KEY_SHARE, bytes[1]);
-	gpusort_share_init(team->share, nchunks, gpusort_load_device_extents(team->device));
-	team->parts = gpusort_make_chunk(context, KEY_PARTS, bytes[2]);
+static bool
+fill_share(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+{
+	LoadTeam   *team = declared->from;
+
+	team->share = chunk;
+	gpusort_share_init(team->share, gpusort_load_places(team->device, context->nworkers),
+					   gpusort_load_device_extents(team->device));
+	return true;
+}
+
+static bool
+fill_parts(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+{
+	LoadTeam   *team = declared->from;
+
+	team->parts = chunk;
 	gpusort_load_parts_init(team->parts, team->state->nparts, &team->state->leaves);
-	team->area = dsa_create_in_place(gpusort_make_chunk(context, KEY_AREA, bytes[3]), bytes[3],
-									 LWTRANCHE_PARALLEL_QUERY_DSA, context->seg);
+	return true;
+}
+
+static bool
+fill_area(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+{
+	LoadTeam   *team = declared->from;
+
+	team->area = dsa_create_in_place(chunk, declared->bytes, LWTRANCHE_PARALLEL_QUERY_DSA,
+									 context->seg);
 	return true;
 }
 
@@ -121,9 +130,25 @@ end_team(LoadTeam *team)
 		dsa_detach(team->area);
 	team->state->lines.order.area = NULL;
 	team->share = NULL;
-	DestroyParallelContext(team->context);
-	ExitParallelMode();
+	if (team->context != NULL)
+		gpusort_workers_end(team->context);
 	gpusort_load_device_end(team->device);
+}
+
+static ParallelContext *
+start_workers(LoadTeam *team, int nworkers)
+{
+	const GpuSortLoadTask *task = team->state->task;
+	Size		share_bytes = gpusort_share_bytes(gpusort_load_places(team->device, nworkers),
+												  team->device != NULL);
+	const GpuSortChunk chunks[CHUNKS] = {
+		[CHUNK_TASK] = gpusort_chunk_of_bytes(task->bytes, task),
+		[CHUNK_SHARE] = {share_bytes, fill_share, team},
+		[CHUNK_PARTS] = {gpusort_load_parts_bytes(team->state->nparts), fill_parts, team},
+		[CHUNK_AREA] = {dsa_minimum_size(), fill_area, team}
+	};
+
+	return gpusort_workers_start("gpusort_load_worker", nworkers, chunks, CHUNKS);
 }
 
 static bool
@@ -132,31 +157,25 @@ begin_team(LoadTeam *team, int nworkers)
 	/* a device could only find the fields of what has not been converted yet */
 	if (!gpusort_encoding_converts(team->state->encoding))
 		team->device = gpusort_load_device_begin(&team->state->task->dialect, nworkers);
-	EnterParallelMode();
-	team->context = gpusort_create_parallel_context("gpusort_load_worker", nworkers);
-	if (make_shared_memory(team))
-	{
-		LaunchParallelWorkers(team->context);
-		if (team->context->nworkers_launched > 0)
-			return true;
-	}
-	end_team(team);
-	return false;
+	team->context = start_workers(team, nworkers);
+	if (team->context == NULL)
+		end_team(team);
+	return team->context != NULL;
 }
 
 void
 gpusort_load_worker(dsm_segment *segment, shm_toc *toc)
 {
-	GpuSortLoadTask *task = shm_toc_lookup(toc, KEY_TASK, false);
-	GpuSortLoadShare *share = shm_toc_lookup(toc, KEY_SHARE, false);
-	GpuSortLoadParts *parts = shm_toc_lookup(toc, KEY_PARTS, false);
+	GpuSortLoadTask *task = gpusort_chunk(toc, CHUNK_TASK);
+	GpuSortLoadShare *share = gpusort_chunk(toc, CHUNK_SHARE);
+	GpuSortLoadParts *parts = gpusort_chunk(toc, CHUNK_PARTS);
 	Relation	table;
 	GpuSortLoader *loader;
 	dsa_area   *area;
 
 	gpusort_begin_worker(toc);
 	table = table_open(task->table, RowExclusiveLock);
-	area = dsa_attach_in_place(shm_toc_lookup(toc, KEY_AREA, false), segment);
+	area = dsa_attach_in_place(gpusort_chunk(toc, CHUNK_AREA), segment);
 	loader = gpusort_loader_begin(task, table, parts);
 	gpusort_loader_share_order(loader, area);
 	while (gpusort_share_await_chunk(share))
@@ -305,7 +324,7 @@ finish_team(LoadTeam *team)
 
 	gpusort_share_close(team->share);
 	gpusort_load_parts_take_over(team->parts, state->task->table);
-	gpusort_finish_workers(team->context);
+	gpusort_workers_finish(team->context);
 	gpusort_load_parts_end(team->parts, &state->leaves);
 	counts = gpusort_share_counts(team->share);
 	gpusort_share_take_lines(team->share, &state->lines);

@@ -42,7 +42,7 @@
 #include "service/daemon_private.h"
 #include "service/service.h"
 #include "settings.h"
-#include "team/worker_start.h"
+#include "team/workers.h"
 
 /* The wait event of the worker's main loop. */
 static uint32 wait_event = 0;

@@ -37,8 +37,8 @@ gpusort_crew_bytes(int workers)
 					mul_size(workers, MAXALIGN(gpusort_view_shared_bytes())));
 }
 
-void
-gpusort_crew_init(GpuSortPortionCrew *crew, int workers)
+bool
+gpusort_crew_init(GpuSortPortionCrew *crew, int workers, GpuSort *sort)
 {
 	memset(crew, 0, crew_views_offset(workers));
 	crew->workers = workers;
@@ -47,21 +47,19 @@ gpusort_crew_init(GpuSortPortionCrew *crew, int workers)
 	SpinLockInit(&crew->mutex);
 	for (int i = 0; i < workers; i++)
 		ConditionVariableInit(&crew->slots[i].freed);
+	return gpusort_share_portions(sort, &crew->portions);
 }
 
-bool
+void
 gpusort_crew_begin(GpuSortPortionCrew *crew, GpuSort *sort)
 {
 	GpuSortSpill *spill = sort->runs.spill;
 	GpuSortCrewLeader *leader;
 
 	Assert(spill->crew == NULL);
-	if (!gpusort_share_portions(sort, &crew->portions))
-		return false;
 	leader = MemoryContextAllocZero(spill->context, sizeof(GpuSortCrewLeader));
 	leader->crew = crew;
 	spill->crew = leader;
-	return true;
 }
 
 void

@@ -168,10 +168,11 @@ extern void *gpusort_tuple_behind(GpuSort *sort, uint64 to);
  * (gpusort_fetch_window()).  When it has read one, it lets the worker have the next.  While it
  * would have to wait for a worker, it loads a portion by itself.
  *
- *	leader			gpusort_perform(), gpusort_portion_workers(), gpusort_crew_begin()
+ *	leader			gpusort_perform(), gpusort_portion_workers(), gpusort_crew_init()
  *	workers			gpusort_crew_parts(), gpusort_parts_begin_part(), gpusort_crew_load(),
  *					gpusort_end()
- *	leader			gpusort_fetch_window() ..., gpusort_crew_stop(); the workers end
+ *	leader			gpusort_crew_begin(), gpusort_fetch_window() ..., gpusort_crew_stop(); the
+ *					workers end
  *
  * Without a crew, or with one that comes late, is lost or has stopped, the result of the sort is
  * the same: the leader then loads portions as they are wanted.
@@ -183,14 +184,14 @@ typedef struct GpuSortPortionCrew GpuSortPortionCrew;
 /* Returns the bytes of a crew of this many workers. */
 extern Size gpusort_crew_bytes(int workers);
 
-/* Initializes the memory of a crew.  To be called before workers can see it. */
-extern void gpusort_crew_init(GpuSortPortionCrew *crew, int workers);
-
 /*
- * Called by the leader: lets workers load the sort's portions, and fetches rows from what they
- * load.  Returns false if there is not memory enough for that.
+ * Initializes the memory of a crew, which is to load the sort's portions.  To be called before
+ * workers can see it.  Returns false if there is not memory enough for a crew.
  */
-extern bool gpusort_crew_begin(GpuSortPortionCrew *crew, GpuSort *sort);
+extern bool gpusort_crew_init(GpuSortPortionCrew *crew, int workers, GpuSort *sort);
+
+/* Called by the leader when workers were started: fetches rows from what they load. */
+extern void gpusort_crew_begin(GpuSortPortionCrew *crew, GpuSort *sort);
 
 /*
  * Called by the leader before the crew's memory goes: no more portions are wanted.  A worker that
@@ -202,7 +203,7 @@ extern void gpusort_crew_stop(GpuSort *sort);
 
 /*
  * Returns the shared sort whose portions the crew loads.  Called by a worker, so after
- * gpusort_crew_begin().
+ * gpusort_crew_init().
  */
 extern GpuSortParts *gpusort_crew_parts(const GpuSortPortionCrew *crew);
 

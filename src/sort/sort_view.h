@@ -22,6 +22,7 @@
 #include "prefetch.h"
 #include "protocol/gsd_pool.h"
 #include "sort/sort.h"
+#include "team/workers.h"
 
 /* ---------- row places: finding a row by its id ---------- */
 
@@ -124,6 +125,9 @@ extern Size gpusort_view_shared_bytes(void);
  * private.
  */
 extern bool gpusort_publish_view(GpuSort *sort, GpuSortSharedView *shared);
+
+/* Returns the declaration of a chunk that is such a view. */
+extern GpuSortChunk gpusort_view_chunk(GpuSort *sort);
 
 /*
  * Do the same for a sort to which a participant has joined parts (gpusort_parts_begin_joined()),

@@ -22,9 +22,7 @@
 #include "sort/memory_private.h"
 #include "sort/state_private.h"
 #include "sort/team_private.h"
-#include "team/shared_chunk.h"
-#include "team/worker_start.h"
-#include "team/worker_usage.h"
+#include "team/workers.h"
 
 /* Returns how many workers the settings allow. */
 static int
@@ -68,19 +66,12 @@ may_start_workers(const GpuSort *sort)
 		ActiveSnapshotSet() && INTERRUPTS_CAN_BE_PROCESSED() && !sort->parts.is_part;
 }
 
-static GpuSortTeam *
-start_workers(ParallelContext *context)
+/* Makes a team that all of the workers are sure to help. */
+static bool
+fill_team(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
 {
-	const Size	bytes = gpusort_team_bytes();
-	GpuSortTeam *team;
-
-	gpusort_estimate_chunks(context, &bytes, 1);
-	if (!gpusort_init_parallel_context(context))
-		return NULL;
-	team = gpusort_make_chunk(context, TEAM_CHUNK_KEY, bytes);
-	gpusort_team_init(team, context->nworkers);
-	LaunchParallelWorkers(context);
-	return context->nworkers_launched > 0 ? team : NULL;
+	gpusort_team_init(chunk, context->nworkers);
+	return true;
 }
 
 /*
@@ -105,25 +96,18 @@ can_be_mapped(GpuSort *sort)
 bool
 gpusort_start_sort_workers(GpuSort *sort, uint64 rows)
 {
+	const GpuSortChunk chunk = {gpusort_team_bytes(), fill_team};
 	int			nworkers = wanted_workers(sort, rows);
-	GpuSortTeam *team;
 
 	if (nworkers == 0 || sort->team.not_started || !may_start_workers(sort) ||
 		!can_be_mapped(sort))
 		return false;
-	EnterParallelMode();
-	sort->team.workers = gpusort_create_parallel_context("gpusort_sort_worker", nworkers);
-	team = start_workers(sort->team.workers);
-	if (team != NULL)
-	{
-		gpusort_use_team(sort, team, nworkers + 1);
-		return true;
-	}
-	sort->team.not_started = true;
-	DestroyParallelContext(sort->team.workers);
-	sort->team.workers = NULL;
-	ExitParallelMode();
-	return false;
+	sort->team.workers = gpusort_workers_start("gpusort_sort_worker", nworkers, &chunk, 1);
+	if (sort->team.workers != NULL)
+		gpusort_use_team(sort, gpusort_chunk(sort->team.workers->toc, 0), nworkers + 1);
+	else
+		sort->team.not_started = true;
+	return sort->team.workers != NULL;
 }
 
 void
@@ -134,8 +118,7 @@ gpusort_end_sort_workers(GpuSort *sort)
 		return;
 	gpusort_team_dismiss(sort->team.team);
 	gpusort_use_team(sort, NULL, 0);
-	gpusort_finish_workers(sort->team.workers);
-	DestroyParallelContext(sort->team.workers);
+	gpusort_workers_finish(sort->team.workers);
+	gpusort_workers_end(sort->team.workers);
 	sort->team.workers = NULL;
-	ExitParallelMode();
 }

@@ -13,8 +13,8 @@
 #include "sort/order_private.h"
 #include "sort/sort_team.h"
 #include "sort/team_private.h"
-#include "team/worker_usage.h"
 #include "team/worker_wait.h"
+#include "team/workers.h"
 
 /* The wait event of this file, which is registered when it is first used. */
 static uint32 wait_event = 0;
@@ -186,6 +186,6 @@ void
 gpusort_sort_worker(dsm_segment *segment, shm_toc *toc)
 {
 	gpusort_begin_worker(toc);
-	gpusort_team_help(shm_toc_lookup(toc, TEAM_CHUNK_KEY, false));
+	gpusort_team_help(gpusort_chunk(toc, 0));
 	gpusort_end_worker(toc);
 }

@@ -235,6 +235,19 @@ gpusort_team_init(GpuSortTeam *team, int expected)
 	ConditionVariableInit(&team->changed);
 }
 
+static bool
+fill_team(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+{
+	gpusort_team_init(chunk, 0);
+	return true;
+}
+
+GpuSortChunk
+gpusort_team_chunk(void)
+{
+	return (GpuSortChunk) {gpusort_team_bytes(), fill_team};
+}
+
 void
 gpusort_use_team(GpuSort *sort, GpuSortTeam *team, int participants)
 {

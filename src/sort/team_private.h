@@ -25,9 +25,6 @@
  * planes and the workspace that the job names.
  */
 
-/* Key of the team in the shared memory of workers that are started for it. */
-#define TEAM_CHUNK_KEY		UINT64CONST(0x4753000000000201)
-
 /*
  * Most extents of a job, planes and workspace not included: enough for 10^9 rows and 50 processes.
  */

@@ -127,6 +127,18 @@ gpusort_publish_view(GpuSort *sort, GpuSortSharedView *shared)
 					  view->equal, (rows_in_order(view) + 63) / 64 * sizeof(uint64));
 }
 
+static bool
+fill_view(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+{
+	return gpusort_publish_view(declared->from, chunk);
+}
+
+GpuSortChunk
+gpusort_view_chunk(GpuSort *sort)
+{
+	return (GpuSortChunk) {gpusort_view_shared_bytes(), fill_view, sort};
+}
+
 bool
 gpusort_leave_view(GpuSort *sort, GpuSortSharedView *shared)
 {

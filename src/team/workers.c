@@ -1,0 +1,263 @@
+/*
+ * workers.c
+ *		Parallel workers of a job; see workers.h.
+ */
+#include "postgres.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include "access/xact.h"
+#include "executor/instrument.h"
+#include "pgstat.h"
+#include "storage/dsm.h"
+#include "storage/lwlock.h"
+#include "tcop/tcopprot.h"
+#include "utils/backend_status.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+
+#include "team/worker_wait.h"
+#include "team/workers.h"
+
+int
+gpusort_processors(void)
+{
+	static long number = 0;
+
+	if (number == 0)
+		number = Max(sysconf(_SC_NPROCESSORS_ONLN), 1);
+	return (int) Min(number, INT_MAX);
+}
+
+const char *
+gpusort_library_file(void)
+{
+	Dl_info		info;
+
+	if (dladdr((void *) gpusort_library_file, &info) == 0 || info.dli_fname == NULL)
+		return "gpusort";
+	return info.dli_fname;
+}
+
+/* ---------- shared memory ---------- */
+
+static void
+release_owner(ResourceOwner owner, bool success)
+{
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_BEFORE_LOCKS, success, false);
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_LOCKS, success, false);
+	ResourceOwnerRelease(owner, RESOURCE_RELEASE_AFTER_LOCKS, success, false);
+	ResourceOwnerDelete(owner);
+}
+
+/*
+ * Called in a PG_CATCH block: drops the error if it was one of memory or other resources, and
+ * throws it again otherwise.  `memory` is the context to go on in.
+ */
+static void
+forgive_shortage(MemoryContext memory)
+{
+	ErrorData  *error;
+
+	MemoryContextSwitchTo(memory);
+	error = CopyErrorData();
+	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_INSUFFICIENT_RESOURCES)
+		PG_RE_THROW();
+	FlushErrorState();
+	ereport(DEBUG1,
+			(errmsg_internal("gpusort starts no workers: %s", error->message)));
+	FreeErrorData(error);
+}
+
+/*
+ * Makes the shared memory, of which all chunks have been estimated.  Returns false if there is none
+ * to be had; the context then only has to be destroyed.
+ *
+ * InitializeParallelDSM() does without workers if the server has no slot for another segment, but
+ * raises an error if the system has no memory for one, as in a container whose /dev/shm is small.
+ * A subtransaction would clean up after the error, but is not allowed in parallel mode.  There is
+ * nothing to clean up, though, but what belongs to a resource owner, and the locks of whatever code
+ * asked for the memory.  Callers hold no LWLocks, so that all LWLocks can be released.
+ */
+static bool
+make_memory(ParallelContext *context)
+{
+	MemoryContext memory = CurrentMemoryContext;
+	ResourceOwner outer = CurrentResourceOwner;
+	ResourceOwner owner = ResourceOwnerCreate(outer, "gpusort workers");
+	volatile bool success = false;
+
+	PG_TRY();
+	{
+		CurrentResourceOwner = owner;
+		InitializeParallelDSM(context);
+		if (context->seg != NULL)
+			dsm_pin_mapping(context->seg);
+		success = true;
+	}
+	PG_CATCH();
+	{
+		CurrentResourceOwner = outer;
+		forgive_shortage(memory);
+		LWLockReleaseAll();
+	}
+	PG_END_TRY();
+	CurrentResourceOwner = outer;
+	release_owner(owner, success);
+	if (!success)
+		context->nworkers = 0;
+	else if (context->seg != NULL)
+		dsm_unpin_mapping(context->seg);
+	return context->nworkers > 0 && context->seg != NULL;
+}
+
+/* ---------- chunks ---------- */
+
+static bool
+copy_bytes(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+{
+	memcpy(chunk, declared->from, declared->bytes);
+	return true;
+}
+
+GpuSortChunk
+gpusort_chunk_of_bytes(Size bytes, const void *from)
+{
+	return (GpuSortChunk) {bytes, copy_bytes, (void *) from};
+}
+
+static bool
+copy_desc(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+{
+	TupleDescCopy(chunk, declared->from);
+	return true;
+}
+
+GpuSortChunk
+gpusort_chunk_of_desc(TupleDesc desc)
+{
+	return (GpuSortChunk) {TupleDescSize(desc), copy_desc, desc};
+}
+
+static void
+estimate_chunks(ParallelContext *context, const GpuSortChunk *chunks, int nchunks)
+{
+	for (int i = 0; i < nchunks; i++)
+	{
+		if (chunks[i].bytes == 0)
+			continue;
+		shm_toc_estimate_chunk(&context->estimator, chunks[i].bytes);
+		shm_toc_estimate_keys(&context->estimator, 1);
+	}
+}
+
+/* Allocates and fills the chunks, in order, of which the first is entered under this key. */
+static bool
+make_chunks(ParallelContext *context, uint64 key, const GpuSortChunk *chunks, int nchunks)
+{
+	for (int i = 0; i < nchunks; i++)
+	{
+		void	   *chunk;
+
+		if (chunks[i].bytes == 0)
+			continue;
+		chunk = shm_toc_allocate(context->toc, chunks[i].bytes);
+		shm_toc_insert(context->toc, key + i, chunk);
+		if (chunks[i].fill == NULL)
+			memset(chunk, 0, chunks[i].bytes);
+		else if (!chunks[i].fill(chunk, &chunks[i], context))
+			return false;
+	}
+	return true;
+}
+
+/* ---------- what workers are told about their statement, and what they use ---------- */
+
+/* Keys of the chunks that all jobs have. */
+#define KEY_STATEMENT		UINT64CONST(0x4753000000000f00)
+#define KEY_WAL_USAGE		(KEY_STATEMENT + 1)
+#define KEY_BUFFER_USAGE	(KEY_STATEMENT + 2)
+
+typedef struct Statement
+{
+	uint64		query_id;
+	char		text[FLEXIBLE_ARRAY_MEMBER];
+} Statement;
+
+static bool
+fill_statement(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+{
+	Statement  *statement = chunk;
+
+	statement->query_id = pgstat_get_my_query_id();
+	strcpy(statement->text, declared->from);
+	return true;
+}
+
+void
+gpusort_begin_worker(shm_toc *toc)
+{
+	const Statement *statement = shm_toc_lookup(toc, KEY_STATEMENT, false);
+
+	debug_query_string = statement->text;
+	pgstat_report_activity(STATE_RUNNING, debug_query_string);
+	pgstat_report_query_id(statement->query_id, false);
+	InstrStartParallelQuery();
+}
+
+void
+gpusort_end_worker(shm_toc *toc)
+{
+	WalUsage   *wal = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
+	BufferUsage *buffers = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
+
+	InstrEndParallelQuery(&buffers[ParallelWorkerNumber], &wal[ParallelWorkerNumber]);
+}
+
+/* ---------- from start to end ---------- */
+
+ParallelContext *
+gpusort_workers_start(const char *function, int nworkers, const GpuSortChunk *chunks, int nchunks)
+{
+	const char *text = debug_query_string != NULL ? debug_query_string : "";
+	const GpuSortChunk common[] = {
+		{offsetof(Statement, text) + strlen(text) + 1, fill_statement, (void *) text},
+		{mul_size(sizeof(WalUsage), nworkers)},
+		{mul_size(sizeof(BufferUsage), nworkers)}
+	};
+	ParallelContext *context;
+
+	EnterParallelMode();
+	context = CreateParallelContext(gpusort_library_file(), function, nworkers);
+	estimate_chunks(context, common, lengthof(common));
+	estimate_chunks(context, chunks, nchunks);
+	if (make_memory(context) &&
+		make_chunks(context, KEY_STATEMENT, common, lengthof(common)) &&
+		make_chunks(context, GPUSORT_CHUNK_KEY, chunks, nchunks))
+	{
+		LaunchParallelWorkers(context);
+		if (context->nworkers_launched > 0)
+			return context;
+	}
+	gpusort_workers_end(context);
+	return NULL;
+}
+
+void
+gpusort_workers_finish(ParallelContext *context)
+{
+	WalUsage   *wal = shm_toc_lookup(context->toc, KEY_WAL_USAGE, false);
+	BufferUsage *buffers = shm_toc_lookup(context->toc, KEY_BUFFER_USAGE, false);
+
+	gpusort_worker_await_end(context);
+	for (int i = 0; i < context->nworkers_launched; i++)
+		InstrAccumParallelQuery(&buffers[i], &wal[i]);
+}
+
+void
+gpusort_workers_end(ParallelContext *context)
+{
+	DestroyParallelContext(context);
+	ExitParallelMode();
+}

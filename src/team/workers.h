@@ -1,0 +1,86 @@
+/*
+ * workers.h
+ *		Parallel workers of a job: their start, the memory that they share with the leader, and
+ *		their end.
+ *
+ * Like the server's own parallel workers, ours show the statement in pg_stat_activity, and the
+ * buffers and WAL that they use are counted as the leader's.
+ */
+#ifndef GPUSORT_WORKERS_H
+#define GPUSORT_WORKERS_H
+
+#include "access/parallel.h"
+#include "access/tupdesc.h"
+
+/* Returns the number of processors that are online. */
+extern int	gpusort_processors(void);
+
+/*
+ * Returns the file that this library was loaded from.  The server may not find the library by any
+ * other name.
+ */
+extern const char *gpusort_library_file(void);
+
+/* ---------- chunks: what participants share ---------- */
+
+/*
+ * A job declares the chunks of its shared memory in an array.  A chunk is known to leader and
+ * workers by its place in the array.
+ */
+typedef struct GpuSortChunk GpuSortChunk;
+
+/*
+ * Fills a chunk in the leader, before there are workers.  Returns false if it turns out that there
+ * can be none.
+ */
+typedef bool (*GpuSortFillChunk) (void *chunk, const GpuSortChunk *declared,
+								  ParallelContext *context);
+
+struct GpuSortChunk
+{
+	Size		bytes;			/* 0: there is no such chunk */
+	GpuSortFillChunk fill;		/* NULL: the chunk is all zeros */
+	void	   *from;			/* what `fill` fills it with */
+};
+
+/* Return the declaration of a chunk that is a copy: of some bytes, or of a descriptor. */
+extern GpuSortChunk gpusort_chunk_of_bytes(Size bytes, const void *from);
+extern GpuSortChunk gpusort_chunk_of_desc(TupleDesc desc);
+
+/* The key of the first chunk in a table of contents; the others follow. */
+#define GPUSORT_CHUNK_KEY	UINT64CONST(0x4753000000000000)
+
+/* Returns a chunk, or NULL if there is none. */
+static inline void *
+gpusort_chunk(shm_toc *toc, int place)
+{
+	return shm_toc_lookup(toc, GPUSORT_CHUNK_KEY + place, true);
+}
+
+/* ---------- the leader ---------- */
+
+/*
+ * Enters parallel mode, and starts at most nworkers workers, which call a function of this library.
+ * Returns NULL, with nothing left behind, if there are no workers to be had: because the server has
+ * none, there is no memory to share, or some chunk was not to be filled.  That is no error: the
+ * caller then does the work of the workers.
+ */
+extern ParallelContext *gpusort_workers_start(const char *function, int nworkers,
+											  const GpuSortChunk *chunks, int nchunks);
+
+/*
+ * Waits until all workers have ended, and adds what they have used to the leader's own usage.  The
+ * shared memory stays.
+ */
+extern void gpusort_workers_finish(ParallelContext *context);
+
+/* Releases the shared memory, and leaves parallel mode. */
+extern void gpusort_workers_end(ParallelContext *context);
+
+/* ---------- a worker ---------- */
+
+/* To be called by a worker before and after its work. */
+extern void gpusort_begin_worker(shm_toc *toc);
+extern void gpusort_end_worker(shm_toc *toc);
+
+#endif							/* GPUSORT_WORKERS_H */
