@@ -181,7 +181,7 @@ log_copy(const Conduct *conduct)
 							 conduct->readers, INSTR_TIME_GET_MILLISEC(times->read),
 							 INSTR_TIME_GET_MILLISEC(times->sort),
 							 conduct->writers, INSTR_TIME_GET_MILLISEC(times->write),
-							 stats->runs > 0 ? psprintf(", %u runs, %u portions", stats->runs,
+							 stats->runs > 0 ? psprintf(", " UINT64_FORMAT " runs, " UINT64_FORMAT " portions", stats->runs,
 														stats->portions) : "")));
 }
 

@@ -241,8 +241,6 @@ join_parts(GpuSortCollectState *node)
 	keep_counts(node);
 	if (node->parts != NULL)
 		gpusort_parts_join(node->parts, node->sort);
-	for (int i = 0; i < node->kept.participants; i++)
-		gpusort_note_dropped(node->sort, node->kept.counts[i].dropped, node->kept.counts[i].trims);
 	node->parts = NULL;
 }
 
@@ -363,13 +361,7 @@ finish_collecting(GpuSortCollectState *node)
 	GpuSortCollectCounts *counts = my_counts(node);
 
 	if (node->part != NULL)
-	{
-		const GpuSortStats *stats = gpusort_get_stats(node->part);
-
-		counts->dropped = stats->dropped_rows;
-		counts->trims = stats->trims;
 		gpusort_parts_finish_part(node->parts, node->part);
-	}
 	end_part(node);
 	if (counts != NULL)
 	{

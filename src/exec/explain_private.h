@@ -41,9 +41,9 @@ typedef struct GpuSortReport
 	bool		handed_over;	/* the sort was handed over to tuplesort */
 	GpuSortStats stats;
 	TuplesortInstrumentation core;
-	instr_time	collect_time;	/* including the child's time */
 } GpuSortReport;
 
+/* collect_time includes the child's time. */
 extern void gpusort_make_report(GpuSort *sort, instr_time collect_time, GpuSortReport *report);
 extern void gpusort_explain_report(const GpuSortReport *report, ExplainState *es);
 /* Explains a node whose input was empty, so that it began no sort. */
@@ -55,8 +55,6 @@ extern void gpusort_explain_no_rows(ExplainState *es);
 typedef struct GpuSortCollectCounts
 {
 	uint64		taken;			/* rows taken into its part, or straight into the sort */
-	uint64		dropped;		/* rows of these that the part has dropped, because of the bound */
-	uint64		trims;			/* how often the part has looked for rows to drop */
 	uint64		from_pages;		/* rows taken straight from their pages */
 	uint64		refused;		/* rows that the part has refused: they go another way */
 	bool		took_part;

@@ -154,6 +154,85 @@ handover_reason(GpuSortHandover why)
 	}
 }
 
+/* Returns whether a counter is shown of this sort. */
+static bool
+is_shown(const GpuSortCounter *counter, const GpuSortStats *stats, const ExplainState *es)
+{
+	const GpuSortExplained *explained = &counter->explained;
+	bool		on_host = stats->engine == GPUSORT_SORTED_BY_HOST;
+
+	if (counter->unit == GPUSORT_UNIT_TIME)
+		return es->timing;
+	if ((explained->of == GPUSORT_SHOWN_OF_HOST && !on_host) ||
+		(explained->of == GPUSORT_SHOWN_OF_DEVICES && on_host))
+		return false;
+	return gpusort_counter_value(counter, stats) > 0 || explained->zero == GPUSORT_ZERO_SHOWN ||
+		(explained->zero == GPUSORT_ZERO_NOT_IN_TEXT && es->format != EXPLAIN_FORMAT_TEXT);
+}
+
+static void
+explain_counter(const GpuSortCounter *counter, const GpuSortStats *stats, ExplainState *es)
+{
+	const char *property = counter->explained.property;
+	uint64		value = gpusort_counter_value(counter, stats);
+	instr_time	time;
+	char		text[32];
+
+	switch (counter->unit)
+	{
+		case GPUSORT_UNIT_FLAG:
+			if (es->format == EXPLAIN_FORMAT_TEXT)
+				appendStringInfoString(es->str, counter->explained.text);
+			else
+				ExplainPropertyBool(property, value != 0, es);
+			return;
+		case GPUSORT_UNIT_TIME:
+			time = gpusort_counter_time(counter, stats);
+			snprintf(text, sizeof(text), "%.3f", INSTR_TIME_GET_MILLISEC(time));
+			if (es->format != EXPLAIN_FORMAT_TEXT)
+				ExplainPropertyFloat(property, "ms", INSTR_TIME_GET_MILLISEC(time), 3, es);
+			break;
+		default:
+			if (counter->unit == GPUSORT_UNIT_BYTES)
+				value = (value + 1023) / 1024;
+			snprintf(text, sizeof(text), UINT64_FORMAT, value);
+			if (es->format != EXPLAIN_FORMAT_TEXT)
+				ExplainPropertyUInteger(property, counter->unit == GPUSORT_UNIT_BYTES ? "kB" : NULL,
+										value, es);
+	}
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+		appendStringInfo(es->str, counter->explained.text, text);
+}
+
+/* Explains the counters of a line, or a part of one. */
+static void
+explain_counters(GpuSortLine line, const GpuSortStats *stats, ExplainState *es)
+{
+	for (int i = 0; i < GPUSORT_COUNTERS; i++)
+		if (gpusort_counters[i].explained.line == line &&
+			is_shown(&gpusort_counters[i], stats, es))
+			explain_counter(&gpusort_counters[i], stats, es);
+}
+
+/* Begins a line of text. */
+static void
+begin_line(const char *label, const char *value, ExplainState *es)
+{
+	gpusort_explain_indent(es);
+	appendStringInfo(es->str, "%s%s", label, value);
+}
+
+/* Explains a line of text, or properties, that consists of this label and counters. */
+static void
+explain_line(const char *label, GpuSortLine line, const GpuSortStats *stats, ExplainState *es)
+{
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+		begin_line(label, "", es);
+	explain_counters(line, stats, es);
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+		appendStringInfoChar(es->str, '\n');
+}
+
 /* Explains a sort that was handed over to tuplesort. */
 static void
 explain_handover(const GpuSortReport *report, ExplainState *es)
@@ -167,176 +246,50 @@ explain_handover(const GpuSortReport *report, ExplainState *es)
 		gpusort_explain_indent(es);
 		appendStringInfo(es->str, "Sort Method: %s  %s: " INT64_FORMAT "kB\n",
 						 method, space, (int64) report->core.spaceUsed);
-		gpusort_explain_indent(es);
-		appendStringInfo(es->str, "Handed Over: %s after " UINT64_FORMAT " rows\n",
-						 handover_reason(stats->handover), stats->handover_rows);
+		begin_line("Handed Over: ", handover_reason(stats->handover), es);
+		explain_counters(GPUSORT_LINE_HANDOVER, stats, es);
+		appendStringInfoChar(es->str, '\n');
 		return;
 	}
 	ExplainPropertyText("Sort Method", method, es);
 	ExplainPropertyInteger("Sort Space Used", "kB", report->core.spaceUsed, es);
 	ExplainPropertyText("Sort Space Type", space, es);
 	ExplainPropertyText("Handed Over", handover_reason(stats->handover), es);
-	ExplainPropertyInteger("Rows Before Handover", NULL, stats->handover_rows, es);
-}
-
-static const char *
-engine_name(GpuSortSortedBy engine)
-{
-	switch (engine)
-	{
-		case GPUSORT_SORTED_BY_CUDA:
-			return "cuda";
-		case GPUSORT_SORTED_BY_SIMULATION:
-			return "simulated";
-		default:
-			return "host";
-	}
+	explain_counters(GPUSORT_LINE_HANDOVER, stats, es);
 }
 
 /* Explains how our own engine has sorted. */
 static void
 explain_engine(const GpuSortStats *stats, ExplainState *es)
 {
-	int64		memory_kb = (stats->memory_bytes + 1023) / 1024;
-	int64		pool_kb = stats->pool_bytes / 1024;
-	bool		on_host = stats->engine == GPUSORT_SORTED_BY_HOST;
 	const char *method = stats->trims > 0 ? "top-N radix" : "radix";
+	const char *engine = gpusort_engine_name(stats->engine);
 
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
-		gpusort_explain_indent(es);
-		appendStringInfo(es->str, "Sort Method: %s  Memory: " INT64_FORMAT "kB", method, memory_kb);
-		if (pool_kb > 0)
-			appendStringInfo(es->str, "  Pool: " INT64_FORMAT "kB", pool_kb);
+		begin_line("Sort Method: ", method, es);
+		explain_counters(GPUSORT_LINE_MEMORY, stats, es);
+		explain_counters(GPUSORT_LINE_POOL, stats, es);
 		appendStringInfoChar(es->str, '\n');
-		gpusort_explain_indent(es);
-		appendStringInfo(es->str, "Engine: %s", engine_name(stats->engine));
-		if (!on_host)
-			appendStringInfo(es->str, "  Devices: %u", stats->devices);
-		else if (stats->processes > 1)
-			appendStringInfo(es->str, "  Processes: %u", stats->processes);
-		appendStringInfo(es->str, "  Key: %u bits  %s: %u  Refined Rows: " UINT64_FORMAT "%s%s",
-						 stats->key_bits, on_host ? "Passes" : "Rounds", stats->passes,
-						 stats->refined_rows,
-						 stats->presorted ? "  Presorted" : "",
-						 stats->verified ? "  Verified" : "");
-		if (stats->repaired_rows > 0)
-			appendStringInfo(es->str, "  Repaired Rows: " UINT64_FORMAT, stats->repaired_rows);
-		if (stats->reordered_rows > 0)
-			appendStringInfo(es->str, "  Reordered Rows: " UINT64_FORMAT, stats->reordered_rows);
+		begin_line("Engine: ", engine, es);
+		explain_counters(GPUSORT_LINE_ENGINE, stats, es);
+		explain_counters(GPUSORT_LINE_VERIFIED, stats, es);
+		explain_counters(GPUSORT_LINE_REORDERED, stats, es);
 		if (stats->fallback[0] != '\0')
 			appendStringInfo(es->str, "  Fallback: %s", stats->fallback);
 		appendStringInfoChar(es->str, '\n');
 		return;
 	}
 	ExplainPropertyText("Sort Method", method, es);
-	ExplainPropertyInteger("Sort Space Used", "kB", memory_kb, es);
+	explain_counters(GPUSORT_LINE_MEMORY, stats, es);
 	ExplainPropertyText("Sort Space Type", "Memory", es);
-	ExplainPropertyInteger("Pool Space Used", "kB", pool_kb, es);
-	ExplainPropertyText("Engine", engine_name(stats->engine), es);
-	if (!on_host)
-		ExplainPropertyInteger("Devices", NULL, stats->devices, es);
-	else if (stats->processes > 1)
-		ExplainPropertyInteger("Processes", NULL, stats->processes, es);
-	ExplainPropertyInteger("Key Bits", NULL, stats->key_bits, es);
-	ExplainPropertyInteger(on_host ? "Partition Passes" : "Rounds", NULL, stats->passes, es);
-	ExplainPropertyInteger("Refined Rows", NULL, stats->refined_rows, es);
-	if (!on_host)
-		ExplainPropertyInteger("Reordered Rows", NULL, stats->reordered_rows, es);
-	ExplainPropertyBool("Presorted", stats->presorted, es);
-	ExplainPropertyBool("Verified", stats->verified, es);
-	if (stats->repaired_rows > 0)
-		ExplainPropertyInteger("Repaired Rows", NULL, stats->repaired_rows, es);
+	explain_counters(GPUSORT_LINE_POOL, stats, es);
+	ExplainPropertyText("Engine", engine, es);
+	explain_counters(GPUSORT_LINE_ENGINE, stats, es);
+	explain_counters(GPUSORT_LINE_REORDERED, stats, es);
+	explain_counters(GPUSORT_LINE_VERIFIED, stats, es);
 	if (stats->fallback[0] != '\0')
 		ExplainPropertyText("Fallback", stats->fallback, es);
-}
-
-/* Explains how many rows were kept because of a bound, and how many were dropped. */
-static void
-explain_bound(const GpuSortStats *stats, ExplainState *es)
-{
-	if (es->format == EXPLAIN_FORMAT_TEXT)
-	{
-		gpusort_explain_indent(es);
-		appendStringInfo(es->str,
-						 "Bound: " UINT64_FORMAT "  Trims: " UINT64_FORMAT "  Dropped Rows: " UINT64_FORMAT "\n",
-						 stats->bound, stats->trims, stats->dropped_rows);
-		return;
-	}
-	ExplainPropertyUInteger("Bound", NULL, stats->bound, es);
-	ExplainPropertyUInteger("Trims", NULL, stats->trims, es);
-	ExplainPropertyUInteger("Dropped Rows", NULL, stats->dropped_rows, es);
-}
-
-/*
- * Explains how much of the rows went through temporary files, and how much was kept in memory as
- * runs, since there was no room for the rows' keys.
- */
-static void
-explain_spill(const GpuSortStats *stats, bool timing, ExplainState *es)
-{
-	int64		kb = (stats->spilled_bytes + 1023) / 1024;
-	int64		kept_kb = (stats->kept_bytes + 1023) / 1024;
-	double		write_ms = INSTR_TIME_GET_MILLISEC(stats->write_time);
-	double		read_ms = INSTR_TIME_GET_MILLISEC(stats->read_time);
-
-	if (es->format == EXPLAIN_FORMAT_TEXT)
-	{
-		gpusort_explain_indent(es);
-		appendStringInfo(es->str, "Spilled: " INT64_FORMAT "kB", kb);
-		if (stats->kept_bytes > 0)
-			appendStringInfo(es->str, "  Kept: " INT64_FORMAT "kB", kept_kb);
-		appendStringInfo(es->str, "  Runs: %u  Portions: %u", stats->runs, stats->portions);
-		if (stats->worker_portions > 0)
-			appendStringInfo(es->str, " (%u by workers)", stats->worker_portions);
-		if (stats->merged_runs > 0)
-			appendStringInfo(es->str, "  Merged Runs: %u", stats->merged_runs);
-		if (timing)
-			appendStringInfo(es->str, "  Write: %.3f ms  Read: %.3f ms", write_ms, read_ms);
-		appendStringInfoChar(es->str, '\n');
-		return;
-	}
-	ExplainPropertyInteger("Spilled", "kB", kb, es);
-	ExplainPropertyInteger("Kept", "kB", kept_kb, es);
-	ExplainPropertyInteger("Runs", NULL, stats->runs, es);
-	ExplainPropertyInteger("Portions", NULL, stats->portions, es);
-	ExplainPropertyInteger("Portions Of Workers", NULL, stats->worker_portions, es);
-	ExplainPropertyInteger("Merged Runs", NULL, stats->merged_runs, es);
-	if (timing)
-	{
-		ExplainPropertyFloat("Run Write Time", "ms", write_ms, 3, es);
-		ExplainPropertyFloat("Run Read Time", "ms", read_ms, 3, es);
-	}
-}
-
-static void
-explain_times(const GpuSortReport *report, ExplainState *es)
-{
-	const GpuSortStats *stats = &report->stats;
-	const struct
-	{
-		const char *phase;
-		const char *property;
-		double		ms;
-	}			times[] = {
-		{"collect", "Collect Time", INSTR_TIME_GET_MILLISEC(report->collect_time)},
-		{"sort", "Sort Time", INSTR_TIME_GET_MILLISEC(stats->sort_time)},
-		{"refine", "Refine Time", INSTR_TIME_GET_MILLISEC(stats->refine_time)},
-		{"verify", "Verify Time", INSTR_TIME_GET_MILLISEC(stats->verify_time)},
-	};
-
-	if (es->format == EXPLAIN_FORMAT_TEXT)
-	{
-		gpusort_explain_indent(es);
-		appendStringInfoString(es->str, "Phases:");
-		for (int i = 0; i < lengthof(times); i++)
-			appendStringInfo(es->str, "%s %s %.3f ms", i > 0 ? "," : "", times[i].phase,
-							 times[i].ms);
-		appendStringInfoChar(es->str, '\n');
-		return;
-	}
-	for (int i = 0; i < lengthof(times); i++)
-		ExplainPropertyFloat(times[i].property, "ms", times[i].ms, 3, es);
 }
 
 void
@@ -362,7 +315,7 @@ gpusort_make_report(GpuSort *sort, instr_time collect_time, GpuSortReport *repor
 	report->stats = *gpusort_get_stats(sort);
 	if (report->handed_over)
 		tuplesort_get_stats(gpusort_tuplesort(sort), &report->core);
-	report->collect_time = collect_time;
+	report->stats.collect_time = collect_time;
 }
 
 void
@@ -376,12 +329,12 @@ gpusort_explain_report(const GpuSortReport *report, ExplainState *es)
 		if (report->stats.of_keys && es->verbose)
 			ExplainPropertyText("Rows", "made of their keys", es);
 		if (report->stats.runs > 0)
-			explain_spill(&report->stats, es->timing, es);
+			explain_line("", GPUSORT_LINE_SPILL, &report->stats, es);
 	}
 	if (report->stats.trims > 0)
-		explain_bound(&report->stats, es);
+		explain_line("", GPUSORT_LINE_BOUND, &report->stats, es);
 	if (es->timing)
-		explain_times(report, es);
+		explain_line("Phases:", GPUSORT_LINE_PHASES, &report->stats, es);
 }
 
 /* ---------- rows that participants collected ---------- */

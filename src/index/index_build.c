@@ -279,7 +279,7 @@ log_build(const Build *build)
 	const GpuSortStats *stats = gpusort_get_stats(sort);
 	const BuildTimes *times = &build->times;
 	const char *spilled = stats->runs == 0 ? ""
-		: psprintf(", %u runs, %u portions, " UINT64_FORMAT " kB kept", stats->runs, stats->portions,
+		: psprintf(", " UINT64_FORMAT " runs, " UINT64_FORMAT " portions, " UINT64_FORMAT " kB kept", stats->runs, stats->portions,
 				   stats->kept_bytes / 1024);
 
 	ereport(DEBUG1,

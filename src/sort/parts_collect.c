@@ -73,11 +73,9 @@ gpusort_parts_create(GpuSort *sort, int participants, double all_rows)
 	pg_atomic_init_u32(&parts->nparts, 0);
 	pg_atomic_init_u32(&parts->shares_enforced, 0);
 	pg_atomic_init_u32(&parts->nfiles, 0);
-	pg_atomic_init_u32(&parts->nruns, 0);
 	pg_atomic_init_u64(&parts->spilled_rows, 0);
-	pg_atomic_init_u64(&parts->spilled_bytes, 0);
-	pg_atomic_init_u64(&parts->kept_bytes, 0);
 	pg_atomic_init_u32(&parts->kept_extents, 0);
+	SpinLockInit(&parts->stats_mutex);
 	parts->all_rows = all_rows;
 	parts->may_spill = gpusort_enable_spill;
 	parts->asked = (GpuSortRequest) {
@@ -275,10 +273,7 @@ finish_runs(GpuSortParts *parts, GpuSort *part)
 		return;
 	gpusort_publish_runs(part);
 	pg_atomic_fetch_add_u64(&parts->spilled_rows, spill->rows);
-	pg_atomic_fetch_add_u64(&parts->spilled_bytes, part->stats.spilled_bytes);
-	pg_atomic_fetch_add_u64(&parts->kept_bytes, part->stats.kept_bytes);
 	pg_atomic_fetch_add_u32(&parts->kept_extents, gpusort_run_file_extents(spill->file));
-	pg_atomic_fetch_add_u32(&parts->nruns, spill->file->nruns);
 }
 
 void
@@ -290,6 +285,9 @@ gpusort_parts_finish_part(GpuSortParts *parts, GpuSort *part)
 	PartEntry  *entry;
 
 	finish_runs(parts, part);
+	SpinLockAcquire(&parts->stats_mutex);
+	gpusort_counters_merge(&parts->stats, &part->stats, NULL);
+	SpinLockRelease(&parts->stats_mutex);
 	if (rows->count == 0)
 		return;
 	row_extents = (rows->used + EXTENT_BYTES - 1) / EXTENT_BYTES;

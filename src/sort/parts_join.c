@@ -458,10 +458,7 @@ join_runs(GpuSortParts *parts, GpuSort *sort)
 	MemoryContextSwitchTo(old);
 	spill->rows += rows;
 	sort->stats.rows += rows;
-	sort->stats.runs += pg_atomic_read_u32(&parts->nruns);
 	sort->stats.joined_runs = true;
-	sort->stats.spilled_bytes += pg_atomic_read_u64(&parts->spilled_bytes);
-	sort->stats.kept_bytes += pg_atomic_read_u64(&parts->kept_bytes);
 	sort->memory.kept_extents += pg_atomic_read_u32(&parts->kept_extents);
 }
 
@@ -518,5 +515,7 @@ gpusort_parts_join(GpuSortParts *parts, GpuSort *sort)
 		join_parts(&join);
 		put_rows_again(sort);
 	}
+	gpusort_counters_merge(&sort->stats, &parts->stats, NULL);
+	sort->stats.rows += parts->stats.dropped_rows;
 	sort->stats.join_time = gpusort_elapsed(start);
 }

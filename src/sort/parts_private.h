@@ -7,6 +7,7 @@
 
 #include "storage/fileset.h"
 #include "storage/shmem.h"
+#include "storage/spin.h"
 
 #include "memory/memory_range.h"
 #include "memory/pool.h"
@@ -104,11 +105,12 @@ struct GpuSortParts
 
 	/* files of runs, numbered from 0, and what the finished files hold */
 	pg_atomic_uint32 nfiles;
-	pg_atomic_uint32 nruns;
 	pg_atomic_uint64 spilled_rows;
-	pg_atomic_uint64 spilled_bytes;
-	pg_atomic_uint64 kept_bytes;
 	pg_atomic_uint32 kept_extents;	/* of runs that stay in memory */
+
+	/* what finished parts have counted */
+	slock_t		stats_mutex;
+	GpuSortStats stats;
 
 	/* max_parts entries, followed by the list of extents */
 	PartEntry	entries[FLEXIBLE_ARRAY_MEMBER];

@@ -145,17 +145,6 @@ search(GpuSortPortionCrew *crew, uint32 portion, bool idle)
 	return s;
 }
 
-/* Adds what a worker has counted, since `before`, to the sort's statistics. */
-static void
-add_stats(GpuSort *sort, const GpuSortStats *before, const GpuSortStats *stats)
-{
-	sort->stats.portions++;
-	sort->stats.worker_portions++;
-	sort->stats.verified |= stats->verified;
-	sort->stats.refined_rows += stats->refined_rows - before->refined_rows;
-	sort->stats.repaired_rows += stats->repaired_rows - before->repaired_rows;
-}
-
 /* Maps the portion that the worker with this number has loaded as the sort's window. */
 static void
 map_portion(GpuSort *sort, uint32 portion, int number)
@@ -172,7 +161,9 @@ map_portion(GpuSort *sort, uint32 portion, int number)
 	window->first = sort->runs.spill->shared_first[portion];
 	window->nrows = window->view.nrows;
 	window->mapped = true;
-	add_stats(sort, &slot->taken, &slot->stats);
+	sort->stats.portions++;
+	sort->stats.worker_portions++;
+	gpusort_counters_merge(&sort->stats, &slot->stats, &slot->taken);
 	slot->taken = slot->stats;
 }
 

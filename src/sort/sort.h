@@ -48,69 +48,6 @@ typedef struct GpuSortSpec
 	GpuSortKind kind;			/* what the sort is for */
 } GpuSortSpec;
 
-/* Why a sort ended up in tuplesort, or was given up. */
-typedef enum GpuSortHandover
-{
-	GPUSORT_HANDOVER_NONE,
-	GPUSORT_HANDOVER_MEMORY,	/* no room for the rows within the limit */
-	GPUSORT_HANDOVER_VALUE,		/* a value had no encoding */
-	GPUSORT_HANDOVER_ORDER		/* verification found an inversion */
-} GpuSortHandover;
-
-typedef enum GpuSortSortedBy
-{
-	GPUSORT_SORTED_BY_HOST,		/* the host engine */
-	GPUSORT_SORTED_BY_CUDA,		/* gpusortd, on GPUs */
-	GPUSORT_SORTED_BY_SIMULATION	/* gpusortd, on simulated devices */
-} GpuSortSortedBy;
-
-typedef struct GpuSortStats
-{
-	uint64		rows;			/* rows put */
-	GpuSortHandover handover;
-	uint64		handover_rows;	/* rows put before the handover */
-	GpuSortSortedBy engine;
-	char		fallback[128];	/* why gpusortd did not sort although it should have, or empty */
-	GpuSortFallback fallback_cause;
-	unsigned	devices;		/* devices of gpusortd that took part */
-	unsigned	processes;		/* processes that ran the host engine; 0: this one alone */
-	unsigned	key_bits;		/* significant bits of the engine's key */
-	unsigned	passes;			/* passes over all rows; rounds, if gpusortd has sorted */
-	/*
-	 * rows that were ordered by more than the first words of strings, or by more than one engine
-	 * item
-	 */
-	uint64		refined_rows;
-	bool		presorted;
-	bool		of_keys;	/* rows were made of their keys (key_rows.c) when they were returned */
-	bool		verified;
-	uint64		repaired_rows;	/* rows that the verification has put in their places */
-	uint64		memory_bytes;	/* private memory of rows, planes and workspace */
-	uint64		pool_bytes;		/* extents of the pool */
-	uint64		joined_rows;	/* rows collected in parts (sort_parts.h) */
-	bool		joined_runs;	/* parts have written runs, which were joined */
-	uint64		reordered_rows; /* rows returned from the copy that gpusortd has put in order */
-	uint64		bound;			/* how many rows were wanted at most; 0: all */
-	uint64		trims;			/* how often the rows were trimmed to the bound */
-	uint64		dropped_rows;	/* rows put that were not kept, because of the bound */
-	uint32		runs;			/* runs written, to temporary files or kept in memory */
-	uint32		portions;		/* portions in which the rows of runs were read back */
-	uint32		worker_portions;	/* portions that workers have loaded (sort_parts.h) */
-	uint32		merged_runs;	/* runs made of other runs, because there were too many */
-	uint64		spilled_bytes;	/* bytes written to temporary files */
-	uint64		kept_bytes;		/* bytes of runs that stayed in memory */
-	instr_time	write_time;
-	instr_time	read_time;		/* reading rows back, and putting them */
-	instr_time	collect_time;	/* collecting rows, as gpusort_note_sort() was told */
-	instr_time	join_time;		/* joining the parts */
-	instr_time	perform_time;	/* all of gpusort_perform() */
-	instr_time	sort_time;		/* the engine */
-	instr_time	refine_time;	/* ordering rows that tie on key prefixes */
-	instr_time	verify_time;
-	instr_time	load_time;		/* writing pages, as gpusort_note_sort() was told */
-	instr_time	wait_time;		/* waiting for gpusortd, which is part of the other times */
-} GpuSortStats;
-
 typedef struct GpuSort GpuSort;
 
 /* A row that is made of its keys (key_rows.c) has at most this many columns. */
@@ -167,11 +104,6 @@ extern void gpusort_set_bound(GpuSort *sort, uint64 rows);
 
 /* Returns the planner's estimate of the rows, with which the sort began. */
 extern double gpusort_expected_rows(const GpuSort *sort);
-
-/*
- * Count rows that parts of the sort (sort_parts.h) have dropped, and how often they have trimmed.
- */
-extern void gpusort_note_dropped(GpuSort *sort, uint64 rows, uint64 trims);
 
 /*
  * Advance *progress to the end of its stage while the rows are sorted.  NULL, which is the initial

@@ -132,14 +132,6 @@ gpusort_set_bound(GpuSort *sort, uint64 rows)
 	gpusort_keep_first(sort, rows);
 }
 
-void
-gpusort_note_dropped(GpuSort *sort, uint64 rows, uint64 trims)
-{
-	sort->stats.rows += rows;
-	sort->stats.dropped_rows += rows;
-	sort->stats.trims += trims;
-}
-
 double
 gpusort_expected_rows(const GpuSort *sort)
 {

@@ -332,7 +332,6 @@ fall_back(Merge *merge, const char *why)
 		if (sort == owner)
 			continue;
 		strlcpy(sort->stats.fallback, owner->stats.fallback, sizeof(sort->stats.fallback));
-		sort->stats.fallback_cause = owner->stats.fallback_cause;
 	}
 }
 

@@ -6,107 +6,68 @@
  */
 #include "postgres.h"
 
+#include "service/fallback.h"
 #include "settings.h"
 #include "sort/sort.h"
 #include "sort/state_private.h"
 #include "stats/stats.h"
 
-static const GpuSortCounter of_handover[] = {
-	[GPUSORT_HANDOVER_MEMORY] = GPUSORT_COUNT_HANDED_OVER_MEMORY,
-	[GPUSORT_HANDOVER_VALUE] = GPUSORT_COUNT_HANDED_OVER_VALUE,
-	[GPUSORT_HANDOVER_ORDER] = GPUSORT_COUNT_HANDED_OVER_ORDER
-};
-
-static const GpuSortCounter of_engine[] = {
-	[GPUSORT_SORTED_BY_HOST] = GPUSORT_COUNT_HOST,
-	[GPUSORT_SORTED_BY_CUDA] = GPUSORT_COUNT_CUDA,
-	[GPUSORT_SORTED_BY_SIMULATION] = GPUSORT_COUNT_SIMULATED
-};
-
-static const GpuSortCounter of_fallback[] = {
-	[GPUSORT_FALLBACK_DOWN] = GPUSORT_COUNT_FALLBACK_DOWN,
-	[GPUSORT_FALLBACK_BUSY] = GPUSORT_COUNT_FALLBACK_BUSY,
-	[GPUSORT_FALLBACK_MEMORY] = GPUSORT_COUNT_FALLBACK_MEMORY,
-	[GPUSORT_FALLBACK_FAILED] = GPUSORT_COUNT_FALLBACK_FAILED
-};
-
+/* Counts what follows from other counters, and from what became of the sort so far. */
 static void
-count_times(const GpuSortStats *stats, int64 *counts)
+count_outcome(GpuSort *sort)
 {
-	counts[GPUSORT_TIME_COLLECT] = INSTR_TIME_GET_MICROSEC(stats->collect_time);
-	counts[GPUSORT_TIME_SORT] = INSTR_TIME_GET_MICROSEC(stats->sort_time);
-	counts[GPUSORT_TIME_REFINE] = INSTR_TIME_GET_MICROSEC(stats->refine_time);
-	counts[GPUSORT_TIME_VERIFY] = INSTR_TIME_GET_MICROSEC(stats->verify_time);
-	counts[GPUSORT_TIME_WRITE] = INSTR_TIME_GET_MICROSEC(stats->write_time);
-	counts[GPUSORT_TIME_READ] = INSTR_TIME_GET_MICROSEC(stats->read_time);
-	counts[GPUSORT_TIME_LOAD] = INSTR_TIME_GET_MICROSEC(stats->load_time);
-	counts[GPUSORT_TIME_WAIT] = INSTR_TIME_GET_MICROSEC(stats->wait_time);
-	counts[GPUSORT_TIME_TOTAL] = counts[GPUSORT_TIME_COLLECT] + counts[GPUSORT_TIME_LOAD] +
-		(int64) INSTR_TIME_GET_MICROSEC(stats->perform_time);
+	GpuSortStats *stats = &sort->stats;
+	GpuSortHandover why = stats->handover;
+	bool		ours = why == GPUSORT_HANDOVER_NONE;
+	bool		fell_back = stats->fallback[0] != '\0';
+	GpuSortFallback cause = gpusort_fallback_cause(stats->fallback);
+
+	stats->sorts = 1;
+	stats->bytes = stats->memory_bytes + stats->pool_bytes;
+	stats->parallel = stats->joined_rows > 0 || stats->joined_runs;
+	stats->bounded = stats->trims > 0;
+	stats->by_host = ours && stats->engine == GPUSORT_SORTED_BY_HOST;
+	stats->by_cuda = ours && stats->engine == GPUSORT_SORTED_BY_CUDA;
+	stats->by_simulation = ours && stats->engine == GPUSORT_SORTED_BY_SIMULATION;
+	stats->handed_over_memory = why == GPUSORT_HANDOVER_MEMORY;
+	stats->handed_over_value = why == GPUSORT_HANDOVER_VALUE;
+	stats->handed_over_order = why == GPUSORT_HANDOVER_ORDER;
+	stats->fallback_down = fell_back && cause == GPUSORT_FALLBACK_DOWN;
+	stats->fallback_busy = fell_back && cause == GPUSORT_FALLBACK_BUSY;
+	stats->fallback_memory = fell_back && cause == GPUSORT_FALLBACK_MEMORY;
+	stats->fallback_failed = fell_back && cause == GPUSORT_FALLBACK_FAILED;
+	stats->lacked_pool = sort->memory.pool_account.is_short;
+	stats->spilled = stats->runs > 0;
+	stats->waited = !INSTR_TIME_IS_ZERO(stats->wait_time);
+	stats->total_time = stats->perform_time;
+	INSTR_TIME_ADD(stats->total_time, stats->collect_time);
+	INSTR_TIME_ADD(stats->total_time, stats->load_time);
 }
 
-/* Computes what a sort adds to the counts, so far. */
 static void
-make_tally(const GpuSort *sort, GpuSortTally *tally)
+log_sort(const GpuSort *sort)
 {
 	const GpuSortStats *stats = &sort->stats;
-	int64	   *counts = tally->counts;
-
-	memset(tally, 0, sizeof(*tally));
-	counts[GPUSORT_COUNT_SORTS] = 1;
-	counts[GPUSORT_COUNT_ROWS] = (int64) stats->rows;
-	counts[GPUSORT_COUNT_BYTES] = (int64) (stats->memory_bytes + stats->pool_bytes);
-	counts[GPUSORT_COUNT_PARALLEL] = stats->joined_rows > 0 || stats->joined_runs;
-	counts[GPUSORT_COUNT_BOUNDED] = stats->trims > 0;
-	if (stats->handover != GPUSORT_HANDOVER_NONE)
-		counts[of_handover[stats->handover]] = 1;
-	else
-		counts[of_engine[stats->engine]] = 1;
-	counts[GPUSORT_COUNT_DEVICES] = stats->devices;
-	if (stats->fallback[0] != '\0')
-		counts[of_fallback[stats->fallback_cause]] = 1;
-	counts[GPUSORT_COUNT_SHORT] = sort->memory.pool_account.is_short;
-	counts[GPUSORT_COUNT_SPILLED] = stats->runs > 0;
-	counts[GPUSORT_COUNT_SPILLED_BYTES] = (int64) stats->spilled_bytes;
-	counts[GPUSORT_COUNT_RUNS] = stats->runs;
-	counts[GPUSORT_COUNT_WAITED] = !INSTR_TIME_IS_ZERO(stats->wait_time);
-	count_times(stats, counts);
-}
-
-static double
-ms(const GpuSortTally *tally, GpuSortCounter counter)
-{
-	return tally->counts[counter] / 1000.0;
-}
-
-static const char *
-sorted_by(const GpuSortTally *tally)
-{
-	if (tally->counts[GPUSORT_COUNT_CUDA] > 0)
-		return "cuda";
-	if (tally->counts[GPUSORT_COUNT_SIMULATED] > 0)
-		return "simulated";
-	return tally->counts[GPUSORT_COUNT_HOST] > 0 ? "host" : "PostgreSQL";
-}
-
-static void
-log_sort(const GpuSort *sort, const GpuSortTally *tally)
-{
-	const int64 *counts = tally->counts;
-	const char *processes = counts[GPUSORT_COUNT_HOST] == 0 || sort->stats.processes < 2 ? ""
-		: psprintf("  processes: %u", sort->stats.processes);
+	const char *processes = !stats->by_host || stats->processes == 0 ? ""
+		: psprintf("  processes: " UINT64_FORMAT, stats->processes);
 
 	ereport(LOG,
-			(errmsg("gpusort: sort for %s: duration: %.3f ms  rows: %lld  engine: %s%s",
-					gpusort_kind_name(sort->spec.kind), ms(tally, GPUSORT_TIME_TOTAL),
-					(long long) counts[GPUSORT_COUNT_ROWS], sorted_by(tally), processes),
-			 errdetail("collect: %.3f ms, sort: %.3f ms, refine: %.3f ms, verify: %.3f ms, write: %.3f ms, read: %.3f ms, load: %.3f ms, waited: %.3f ms; memory: %lld kB, spilled: %lld kB",
-					   ms(tally, GPUSORT_TIME_COLLECT), ms(tally, GPUSORT_TIME_SORT),
-					   ms(tally, GPUSORT_TIME_REFINE), ms(tally, GPUSORT_TIME_VERIFY),
-					   ms(tally, GPUSORT_TIME_WRITE), ms(tally, GPUSORT_TIME_READ),
-					   ms(tally, GPUSORT_TIME_LOAD), ms(tally, GPUSORT_TIME_WAIT),
-					   (long long) counts[GPUSORT_COUNT_BYTES] / 1024,
-					   (long long) counts[GPUSORT_COUNT_SPILLED_BYTES] / 1024)));
+			(errmsg("gpusort: sort for %s: duration: %.3f ms  rows: %llu  engine: %s%s",
+					gpusort_kind_name(sort->spec.kind), INSTR_TIME_GET_MILLISEC(stats->total_time),
+					(unsigned long long) stats->rows,
+					stats->handover != GPUSORT_HANDOVER_NONE ? "PostgreSQL"
+					: gpusort_engine_name(stats->engine), processes),
+			 errdetail("collect: %.3f ms, sort: %.3f ms, refine: %.3f ms, verify: %.3f ms, write: %.3f ms, read: %.3f ms, load: %.3f ms, waited: %.3f ms; memory: %llu kB, spilled: %llu kB",
+					   INSTR_TIME_GET_MILLISEC(stats->collect_time),
+					   INSTR_TIME_GET_MILLISEC(stats->sort_time),
+					   INSTR_TIME_GET_MILLISEC(stats->refine_time),
+					   INSTR_TIME_GET_MILLISEC(stats->verify_time),
+					   INSTR_TIME_GET_MILLISEC(stats->write_time),
+					   INSTR_TIME_GET_MILLISEC(stats->read_time),
+					   INSTR_TIME_GET_MILLISEC(stats->load_time),
+					   INSTR_TIME_GET_MILLISEC(stats->wait_time),
+					   (unsigned long long) stats->bytes / 1024,
+					   (unsigned long long) stats->spilled_bytes / 1024)));
 }
 
 void
@@ -116,32 +77,28 @@ gpusort_note_sort(GpuSort *sort, instr_time collect_time, instr_time load_time)
 	sort->stats.load_time = load_time;
 	if (!gpusort_track_sorts && gpusort_log_min_duration < 0)
 		return;
-	make_tally(sort, &sort->noted);
+	count_outcome(sort);
 	if (gpusort_track_sorts)
 	{
+		gpusort_tally_sort(&sort->noted, &sort->stats);
 		gpusort_count(sort->spec.kind, &sort->noted);
 		sort->is_noted = true;
 	}
 	if (gpusort_log_min_duration >= 0 &&
-		ms(&sort->noted, GPUSORT_TIME_TOTAL) >= gpusort_log_min_duration)
-		log_sort(sort, &sort->noted);
+		INSTR_TIME_GET_MILLISEC(sort->stats.total_time) >= gpusort_log_min_duration)
+		log_sort(sort);
 }
 
 void
 gpusort_note_rest(GpuSort *sort)
 {
 	GpuSortTally rest;
-	bool		any = false;
 
 	if (!sort->is_noted)
 		return;
 	sort->is_noted = false;
-	make_tally(sort, &rest);
-	for (int i = 0; i < GPUSORT_COUNTERS; i++)
-	{
-		rest.counts[i] -= sort->noted.counts[i];
-		any = any || rest.counts[i] != 0;
-	}
-	if (any)
+	count_outcome(sort);
+	gpusort_tally_sort(&rest, &sort->stats);
+	if (gpusort_tally_subtract(&rest, &sort->noted))
 		gpusort_count(sort->spec.kind, &rest);
 }

@@ -280,7 +280,6 @@ void
 gpusort_sort_service_fall_back(GpuSort *sort, const char *why, bool failed)
 {
 	strlcpy(sort->stats.fallback, why, sizeof(sort->stats.fallback));
-	sort->stats.fallback_cause = gpusort_fallback_cause(why);
 	gpusort_pool->header->service.fallbacks++;
 	gpusort_sort_service_end(sort);
 	gpusort_release_reordered(sort);
@@ -331,7 +330,7 @@ gpusort_note_result(GpuSort *sort, const gsd_result *result)
 	sort->stats.engine = cuda ? GPUSORT_SORTED_BY_CUDA : GPUSORT_SORTED_BY_SIMULATION;
 	sort->stats.key_bits = result->key_bits;
 	sort->stats.devices = result->devices;
-	sort->stats.passes = result->rounds;
+	sort->stats.rounds = result->rounds;
 	sort->stats.refined_rows = result->refined_rows;
 	sort->stats.presorted = result->presorted != 0;
 }

@@ -144,6 +144,7 @@ gpusort_team_run(GpuSort *sort, const gs_sort_args *args, gs_sort_result *result
 	if (status != GS_OK)
 		return false;
 	gs_participant_result(participant, result);
-	sort->stats.processes = gs_shared_sort_participants(shared);
+	if (gs_shared_sort_participants(shared) > 1)
+		sort->stats.processes = gs_shared_sort_participants(shared);
 	return true;
 }

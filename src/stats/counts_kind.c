@@ -47,7 +47,7 @@ flush(PgStat_EntryRef *entry, bool nowait)
 
 	if (!pgstat_lock_entry(entry, nowait))
 		return false;
-	gpusort_add_tally(&shared->counts.tally, pending);
+	gpusort_tally_add(&shared->counts.tally, pending);
 	if (shared->counts.since == 0)
 		shared->counts.since = GetCurrentTransactionStopTimestamp();
 	pgstat_unlock_entry(entry);
@@ -119,7 +119,7 @@ gpusort_count(GpuSortKind kind, const GpuSortTally *tally)
 	if (!installed || !OidIsValid(MyDatabaseId))
 		return;
 	entry = pgstat_prep_pending_entry(KIND, MyDatabaseId, object_of(kind), NULL);
-	gpusort_add_tally(entry->pending, tally);
+	gpusort_tally_add(entry->pending, tally);
 }
 
 bool

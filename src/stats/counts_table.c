@@ -192,7 +192,7 @@ read_entries(FILE *file)
 		if (entry->counts.key.database == counts.key.database)
 			entry->counts = counts;
 		else
-			gpusort_add_tally(&entry->counts.tally, &counts.tally);
+			gpusort_tally_add(&entry->counts.tally, &counts.tally);
 	}
 	return true;
 }
@@ -336,7 +336,7 @@ add_to_entry(Entry *entry, const GpuSortTally *tally)
 	if (entry == NULL)
 		return false;
 	SpinLockAcquire(&entry->mutex);
-	gpusort_add_tally(&entry->counts.tally, tally);
+	gpusort_tally_add(&entry->counts.tally, tally);
 	SpinLockRelease(&entry->mutex);
 	return true;
 }
@@ -375,7 +375,7 @@ gpusort_read_counts(Oid database, GpuSortKind kind, GpuSortTally *tally, Timesta
 		SpinLockRelease(&entry->mutex);
 	}
 	LWLockRelease(lock);
-	return entry != NULL && (OidIsValid(database) || tally->counts[GPUSORT_COUNT_SORTS] > 0);
+	return entry != NULL && (OidIsValid(database) || tally->places[GPUSORT_TALLY_SORTS] > 0);
 }
 
 /* Returns the databases for which there are counts. */

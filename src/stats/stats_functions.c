@@ -24,7 +24,7 @@ PG_FUNCTION_INFO_V1(gpusort_sorts_reset);
 PG_FUNCTION_INFO_V1(gpusort_activity);
 
 /* Columns of gpusort_sorts_of(): the kind, counts, times, and since when. */
-#define SORTS_COLUMNS		(1 + GPUSORT_COUNTS + (GPUSORT_TIMES_END - GPUSORT_TIME_FIRST) + 1)
+#define SORTS_COLUMNS		(1 + GPUSORT_KEPT_COUNTS + GPUSORT_KEPT_TIMES + 1)
 
 /*
  * Columns of gpusort_activity().  Columns from ACTIVITY_GUARDED on are null for users who may not
@@ -66,12 +66,27 @@ put_sorts(ReturnSetInfo *rsinfo, GpuSortKind kind, const GpuSortTally *tally, Ti
 	int			n = 0;
 
 	values[n++] = CStringGetTextDatum(gpusort_kind_name(kind));
-	for (int i = 0; i < GPUSORT_COUNTS; i++)
-		values[n++] = Int64GetDatum(tally->counts[i]);
-	for (int i = GPUSORT_TIME_FIRST; i < GPUSORT_TIMES_END; i++)
-		values[n++] = Float8GetDatum(tally->counts[i] / 1000.0);
+	for (int i = 0; i < GPUSORT_KEPT_COUNTS; i++)
+		values[n++] = Int64GetDatum(tally->places[i]);
+	for (int i = 0; i < GPUSORT_KEPT_TIMES; i++)
+		values[n++] = Float8GetDatum(tally->places[GPUSORT_TALLY_TIMES + i] / 1000.0);
 	values[n++] = TimestampTzGetDatum(since);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* Returns whether the columns of gpusort_sorts_of() are those that the list of counters names. */
+static bool
+are_sorts_columns(TupleDesc desc)
+{
+	int			n = 1;
+
+	if (desc->natts != SORTS_COLUMNS)
+		return false;
+	for (int i = 0; i < GPUSORT_COUNTERS; i++)
+		if (gpusort_counters[i].column != NULL &&
+			strcmp(NameStr(TupleDescAttr(desc, n++)->attname), gpusort_counters[i].column) != 0)
+			return false;
+	return true;
 }
 
 /* Returns what was sorted in a database, by kind. */
@@ -83,7 +98,7 @@ gpusort_sorts_of(PG_FUNCTION_ARGS)
 
 	require_preloaded(gpusort_has_counts());
 	InitMaterializedSRF(fcinfo, 0);
-	if (rsinfo->setDesc->natts != SORTS_COLUMNS)
+	if (!are_sorts_columns(rsinfo->setDesc))
 		elog(ERROR, "gpusort_sorts_of() is declared wrongly");
 	for (int kind = 0; kind < GPUSORT_KINDS; kind++)
 	{
@@ -113,22 +128,10 @@ may_see(Oid role)
 		has_privs_of_role(GetUserId(), role);
 }
 
-/*
- * Returns the name of a GpuSortSortedBy.  That type belongs to the folder sort, which this folder
- * may not include.
- */
-static const char *
-engine_name(int engine)
-{
-	static const char *const names[] = {"host", "cuda", "simulated"};
-
-	return engine >= 0 && engine < lengthof(names) ? names[engine] : NULL;
-}
-
 static void
 put_activity(ReturnSetInfo *rsinfo, const GpuSortActivity *activity)
 {
-	const char *engine = engine_name(activity->engine);
+	const char *engine = activity->engine < 0 ? NULL : gpusort_engine_name(activity->engine);
 	Datum		values[ACTIVITY_COLUMNS] = {
 		[ACTIVITY_PID] = Int32GetDatum(activity->pid),
 		[ACTIVITY_LEADER_PID] = Int32GetDatum(activity->leader_pid),
