@@ -47,6 +47,7 @@ COMMIT;
 SET gpusort.enable_copy = on;
 SELECT compare_frozen();
 SELECT sum((pg_visibility_map_summary(reltoastrelid)).all_frozen) FROM pg_class WHERE relname IN ('frozen', 'frozen_theirs');
+SELECT relname, count(*) > 0 AS some, bool_and(infomask & 768 = 768) AS frozen FROM pg_class, frozen_pages(reltoastrelid) WHERE relname IN ('frozen', 'frozen_theirs') GROUP BY 1 ORDER BY 1;
 SELECT sum(length(u)) FROM frozen;
 
 -- PostgreSQL goes on; rows that are not frozen are in the table, and others that are come after them.
