@@ -181,6 +181,20 @@ sort_radix(gs_job *job, gs_range range)
 		gs_items_sort_ties(job, range, low_bit);
 }
 
+/*
+ * Returns whether a few items all tie on the section.  Then they are in order, as the sort that
+ * found the range was stable.
+ */
+static bool
+all_tie(const gs_job *job, gs_range range)
+{
+	uint64_t	difference = 0;
+
+	for (uint64_t i = range.begin + 1; i < range.end; i++)
+		difference |= job->items[i] ^ job->items[range.begin];
+	return difference >> job->id_bits == 0;
+}
+
 /* Sorts a range of items, by all of their bits.  Returns false when cancelled. */
 bool
 gs_items_sort(gs_job *job, gs_range range)
@@ -189,6 +203,8 @@ gs_items_sort(gs_job *job, gs_range range)
 
 	if (count > RANK_ROWS)
 		return sort_radix(job, range);
+	if (all_tie(job, range))
+		return !gs_job_cancelled(job, count);
 	if (job->keys_only)
 		rank_sort_keys(job->items + range.begin, job->spare + range.begin, count);
 	else

@@ -12,7 +12,8 @@
  * and only the others, each at most half of the range, are recursed into.
  *
  * The rows of small runs are scattered over the planes and rarely in the cache.  Runs are therefore
- * queued, and their words are prefetched when they are found; only a full queue is worked on.
+ * queued, and their words are prefetched when they are found.  Once the queue is full, each run that
+ * is added has the oldest one refined, so that words arrive while other runs are worked on.
  */
 #include "engine/host/gs_items.h"
 #include "engine/gs_pack.h"
@@ -34,6 +35,7 @@ typedef struct refinement
 	/* the largest run, which is not queued; empty if there are no runs */
 	gs_range	largest;
 	unsigned	count;
+	unsigned	oldest;			/* index of the run that was queued first, if the queue is full */
 	gs_range	runs[QUEUE_RUNS];
 } refinement;
 
@@ -132,14 +134,20 @@ gs_mark_all(gs_job *job, bool first_too)
 	}
 }
 
+/* Sorts a run on the next section, and refines it to the end of the key. */
+static bool
+refine_run(gs_job *job, const refinement *r, gs_range run)
+{
+	return sort_run(job, run, &r->section) && gs_refine(job, run, r->next);
+}
+
 /* Refines all queued runs.  Returns false when cancelled. */
 static bool
 refine_queue(gs_job *job, refinement *r)
 {
 	for (unsigned i = 0; i < r->count; i++)
-		if (!sort_run(job, r->runs[i], &r->section) || !gs_refine(job, r->runs[i], r->next))
+		if (!refine_run(job, r, r->runs[i]))
 			return false;
-	r->count = 0;
 	return true;
 }
 
@@ -154,8 +162,8 @@ prefetch_run(const gs_job *job, const refinement *r, gs_range run)
 }
 
 /*
- * Queues a run, or, if the run is larger, the largest run up to now in its place.  Returns false
- * when cancelled.
+ * Queues a run, or, if the run is larger, the largest run up to now in its place; if the queue is
+ * full, refines its oldest run.  Returns false when cancelled.
  */
 static bool
 add_run(gs_job *job, refinement *r, gs_range run)
@@ -177,8 +185,15 @@ add_run(gs_job *job, refinement *r, gs_range run)
 	if (gs_range_rows(queued) == 0)
 		return true;
 	prefetch_run(job, r, queued);
-	r->runs[r->count++] = queued;
-	return r->count < QUEUE_RUNS || refine_queue(job, r);
+	if (r->count < QUEUE_RUNS)
+	{
+		r->runs[r->count++] = queued;
+		return true;
+	}
+	run = r->runs[r->oldest];
+	r->runs[r->oldest] = queued;
+	r->oldest = (r->oldest + 1) % QUEUE_RUNS;
+	return refine_run(job, r, run);
 }
 
 /*
@@ -190,6 +205,7 @@ refine_runs(gs_job *job, refinement *r, gs_range range)
 {
 	r->largest = (gs_range) {range.begin, range.begin};
 	r->count = 0;
+	r->oldest = 0;
 	while (range.begin < range.end)
 	{
 		gs_range	run = gs_next_ties(job, range, job->id_bits);
