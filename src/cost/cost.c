@@ -356,12 +356,12 @@ estimate_cost(double rows, double row_bytes, GpuSortEstimate *estimate)
 {
 	double		memory = memory_factor(rows * row_bytes);
 
-	estimate->order_cost = rows * gpusort_cost_row * (1 - COLLECT_SHARE);
+	estimate->order_cost = rows * (gpusort_cost_row * (1 - COLLECT_SHARE) + estimate->refine_cost);
 	estimate->collect_cost = rows * (gpusort_cost_row * COLLECT_SHARE + estimate->key_cost +
 									 row_bytes * gpusort_cost_row_byte * memory);
 	estimate->collect_cost += spill_cost(rows, row_bytes, estimate);
 	estimate->startup_cost = gpusort_cost_startup + estimate->collect_cost + estimate->order_cost +
-		rows * estimate->refine_cost + fresh_memory_cost(estimate->memory_bytes);
+		fresh_memory_cost(estimate->memory_bytes);
 	estimate->run_cost = rows * gpusort_cost_emit * memory;
 }
 
@@ -469,8 +469,11 @@ gpusort_estimate_in_order(int nkeys, double rows, GpuSortEstimate *estimate)
 {
 	if (nkeys == 1)
 	{
-		estimate->startup_cost -= estimate->order_cost;
-		estimate->order_cost = 0;
+		/* ties are looked for in any case */
+		Cost		refinement = rows * estimate->refine_cost;
+
+		estimate->startup_cost -= estimate->order_cost - refinement;
+		estimate->order_cost = refinement;
 	}
 	estimate->run_cost = Min(estimate->run_cost, rows * gpusort_cost_emit * CACHED_SHARE);
 }
