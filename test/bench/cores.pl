@@ -4,15 +4,17 @@
 #	GPU is.
 #
 # Runs against the server of PGHOST, PGPORT and PGUSER with gpusort loaded, in a database of its own.  Times are those of
-# EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF), ms, medians of --repeat after one more to warm up.  Sides: "all" as the server's
-# settings say; "one": those who read rows don't sort, and nobody else helps; "postgres": gpusort off, once after one.
-# A row that is sorted by one process on the side "all" says so.
+# EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF), and of index builds the client's, ms, medians of --repeat after one more to warm
+# up.  Sides: "all" as the server's settings say; "one": those who read rows don't sort, and nobody else helps; "postgres":
+# gpusort off, once, when the others have warmed up.  A row that is sorted by one process on the side "all" says so.
 #
 #	--rows N			of each table (20000000)
 #	--queries A,B,...	(all of those below)
 #	--workers A,B,...	(12); several: a column for each, by side "all" only
 #	--sides A,B,...		(postgres,one,all)
 #	--repeat N			(3)
+#	--limit SECONDS		begin no query after so many (none)
+#	--plans FILE		write the last plan of each query and side there
 #	--set NAME=VALUE	setting for all; may be repeated
 #	--list				the queries
 use strict;
@@ -21,38 +23,51 @@ use FindBin;
 use lib "$FindBin::RealBin/../fuzz";
 use Getopt::Long;
 use PgWire;
+use POSIX ();
+use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 
-my %opt = (rows => 20_000_000, workers => 12, sides => 'postgres,one,all', repeat => 3, set => []);
-GetOptions(\%opt, 'rows=i', 'queries=s', 'workers=s', 'sides=s', 'repeat=i', 'set=s@', 'list') or exit 2;
+my %opt = (rows => 20_000_000, workers => 12, sides => 'postgres,one,all', repeat => 3, limit => 1e9, set => []);
+GetOptions(\%opt, 'rows=i', 'queries=s', 'workers=s', 'sides=s', 'repeat=i', 'limit=i', 'plans=s', 'set=s@', 'list') or exit 2;
 $| = 1;
 
 my $db = "cores_$$";
-my @tables = (
-	"t AS SELECT hashint8extended(g, 0) AS k, int4(g % 1000000) AS v, left(md5(g::text), 16) AS s, date '2020-01-01' + int4(g % 2000) AS d, md5((g + 1)::text) AS m FROM generate_series(1, $opt{rows}) g",
-	"u AS SELECT hashint8extended(g, 0) AS k, int4(g % 1000) AS v FROM generate_series(1, $opt{rows}) g",
-	"urls AS SELECT 'https://example.com/shop/' || (g % 97) || '/' || left(md5(g::text), 12) AS url, g AS i FROM generate_series(1, $opt{rows}) g");
+my $begin = time;
+# The columns, and what makes them of numbers g.
+my %tables = (
+	t => 'hashint8extended(g, 0) AS k, int4(g % 1000000) AS v, left(md5(g::text), 16) AS s, date \'2020-01-01\' + int4(g % 2000) AS d, md5((g + 1)::text) AS m',
+	u => 'hashint8extended(g, 0) AS k, int4(g % 1000) AS v',
+	urls => "'https://example.com/shop/' || (g % 97) || '/' || left(md5(g::text), 12) AS url, g AS i",
+	words => "left(translate(md5(g::text), '0123456789', 'ghijklmnop'), 4 + int4(g % 9)) AS word, g AS i");
 my @queries = (
 	[ rows => 'SELECT k, v, s FROM t ORDER BY k' ],
 	[ key => 'SELECT k FROM t ORDER BY k' ],
 	[ md5 => 'SELECT * FROM t ORDER BY m' ],
 	[ three => 'SELECT * FROM t ORDER BY v, d, s' ],
+	[ unselected => 'SELECT s FROM t ORDER BY v, k' ],
 	[ expression => 'SELECT k, v FROM t ORDER BY lower(s)' ],
-	[ icu => 'SELECT k, s FROM t ORDER BY s COLLATE "en-x-icu"' ],
-	[ urls => 'SELECT * FROM urls ORDER BY url COLLATE "en-x-icu"' ],
 	[ first => 'SELECT * FROM t ORDER BY k LIMIT ' . int($opt{rows} / 50) ],
 	[ count => 'SELECT count(DISTINCT k) FROM t' ],
 	[ distinct => 'SELECT count(*) FROM (SELECT DISTINCT k FROM t) q' ],
 	[ group => 'SELECT count(*) FROM (SELECT k, count(*), sum(v) FROM t GROUP BY k) q' ],
 	[ percentile => 'SELECT d, percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM t GROUP BY d' ],
 	[ window => 'SELECT count(*) FROM (SELECT rank() OVER (PARTITION BY v ORDER BY k) FROM t) q' ],
-	[ join => 'SELECT count(*) FROM t JOIN u USING (k)' ]);
+	[ join => 'SELECT count(*) FROM t JOIN u USING (k)' ],
+	[ joined => 'SELECT t.k, t.v, u.v FROM t JOIN u USING (k)' ],
+	[ index => 'CREATE INDEX i ON t (k)' ],
+	[ index_text => 'CREATE INDEX i ON t (s COLLATE "C")' ],
+	[ index_two => 'CREATE INDEX i ON t (v, d)' ],
+	[ icu => 'SELECT k, s FROM t ORDER BY s COLLATE "en-x-icu"' ],
+	[ urls => 'SELECT * FROM urls ORDER BY url COLLATE "en-x-icu"' ],
+	[ urls_libc => 'SELECT * FROM urls ORDER BY url COLLATE "en_US.utf8"' ],
+	[ words => 'SELECT * FROM words ORDER BY word COLLATE "en-x-icu"' ],
+	[ words_libc => 'SELECT * FROM words ORDER BY word COLLATE "en_US.utf8"' ]);
 my %sides = (
 	all => {},
 	one => { 'gpusort.max_sort_workers' => 0, 'gpusort.min_sort_worker_rows' => 2_000_000_000 },
 	postgres => { 'gpusort.enabled' => 'off' });
 my @workers = split /,/, $opt{workers};
 my @sides = @workers > 1 ? ('all') : split /,/, $opt{sides};
-my $conn;
+my ($conn, %plans);
 
 if ($opt{list})
 {
@@ -62,29 +77,77 @@ if ($opt{list})
 
 sub median { my @sorted = sort { $a <=> $b } @_; return $sorted[ $#sorted / 2 ]; }
 
+# Rows from $from to before $to, in a session of its own.
+sub fill_table
+{
+	my ($name, $from, $to) = @_;
+	my $filler = PgWire->connect(dbname => $db, name => 'gpusort cores');
+
+	$filler->must("INSERT INTO $name SELECT $tables{$name} FROM generate_series($from, $to - 1) g");
+	$filler->close;
+}
+
+# As many sessions at once as there are workers.
 sub make_tables
 {
-	for (@tables)
-	{
-		my ($name) = /^(\w+)/;
+	my ($queries) = @_;
+	my $step = int($opt{rows} / ($workers[-1] + 1)) + 1;
 
-		$conn->must('CREATE UNLOGGED TABLE ' . s/ AS / WITH (parallel_workers = $workers[-1]) AS /r);
+	for my $name (sort keys %tables)
+	{
+		next unless $queries =~ /(FROM|JOIN|ON) $name\b/;
+		$conn->must("CREATE UNLOGGED TABLE $name WITH (parallel_workers = $workers[-1]) AS SELECT $tables{$name} FROM generate_series(1, 0) g");
+		my @pids;
+		for (my $from = 1; $from <= $opt{rows}; $from += $step)
+		{
+			my $to = $from + $step > $opt{rows} ? $opt{rows} + 1 : $from + $step;
+			my $pid = fork // die "fork: $!\n";
+
+			push @pids, $pid;
+			next if $pid;
+			eval { fill_table($name, $from, $to); 1 } or warn $@;
+			POSIX::_exit($@ ? 1 : 0);
+		}
+		for (@pids)
+		{
+			waitpid $_, 0;
+			die "table $name is not made\n" if $?;
+		}
 		$conn->must("VACUUM (FREEZE, ANALYZE) $name");
 	}
+}
+
+# ms of a statement, and its plan or what the server has to say about it.
+sub executed
+{
+	my ($query) = @_;
+
+	if ($query !~ /^CREATE INDEX/)
+	{
+		my $plan = join "\n", map { $_->[0] } @{ $conn->must("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, BUFFERS OFF) $query")->{rows} };
+		return ($plan =~ /Execution Time: ([\d.]+)/, $plan);
+	}
+	$conn->must('SET client_min_messages = debug1');
+	my $start = clock_gettime(CLOCK_MONOTONIC);
+	my $result = $conn->must($query);
+	my $ms = (clock_gettime(CLOCK_MONOTONIC) - $start) * 1000;
+	$conn->must($_) for 'RESET client_min_messages', 'DROP INDEX i';
+	return ($ms, join "\n", map { $_->{M} } @{ $result->{notices} });
 }
 
 # ms, and how many processes have sorted.
 sub timed
 {
 	my ($query, $side, $workers) = @_;
-	my %settings = (%{ $sides{$side} // die "no side $side\n" }, max_parallel_workers_per_gather => $workers);
+	my %settings = (%{ $sides{$side} // die "no side $side\n" }, max_parallel_workers_per_gather => $workers,
+		max_parallel_maintenance_workers => $workers);
 
 	$conn->must("SET $_ = $settings{$_}") for keys %settings;
-	my $plan = join "\n", map { $_->[0] } @{ $conn->must("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, BUFFERS OFF) $query")->{rows} };
+	my ($ms, $plan) = executed($query);
 	$conn->must("RESET $_") for keys %settings;
-	my ($ms) = $plan =~ /Execution Time: ([\d.]+)/;
 	my ($processes) = $plan =~ /Processes: (\d+)/;
-	return ($ms, $processes // 1);
+	$plans{"$query, $side, $workers workers"} = $plan;
+	return ($ms, $processes // ($query =~ /^CREATE/ ? 0 : 1));
 }
 
 # A column for each number of workers and each side, in turn.
@@ -99,10 +162,10 @@ sub measure
 		for my $column (@columns)
 		{
 			my ($side, $n) = @$column;
-			next if $side eq 'postgres' && $turn > 1;
+			next if $side eq 'postgres' && $turn != 1;
 			my ($ms, $processes) = timed($query, $side, $n);
 
-			push @{ $ms{"$side $n"} }, $ms if $turn > 0;
+			push @{ $ms{"$side $n"} }, $ms if $turn > 0 || $opt{repeat} == 0;
 			$processes{"$side $n"} = $processes;
 		}
 	}
@@ -110,6 +173,13 @@ sub measure
 	my @cells = map { sprintf '%.0f%s', $medians[$_], $columns[$_][0] eq 'all' && $processes{"@{ $columns[$_] }"} == 1 ? ' (by one)' : '' } 0 .. $#columns;
 	push @cells, map { sprintf '%.1f', $medians[$_] / $medians[-1] } 0 .. $#columns - 1;
 	return join ' | ', @cells;
+}
+
+sub write_plans
+{
+	open my $file, '>', $opt{plans} // '/dev/null' or die "$opt{plans}: $!\n";
+	print $file "$_\n$plans{$_}\n\n" for sort keys %plans;
+	close $file;
 }
 
 my $admin = PgWire->connect(dbname => 'postgres', name => 'gpusort cores');
@@ -120,11 +190,17 @@ my $done = eval {
 	$conn = PgWire->connect(dbname => $db, name => 'gpusort cores');
 	$conn->must('SET jit = off');
 	$conn->must('SET ' . join ' = ', split /=/, $_, 2) for @{ $opt{set} };
-	make_tables();
+	@queries = grep { $wanted{ $_->[0] } } @queries;
+	make_tables(join ' ', map { $_->[1] } @queries);
 	my @heads = map { my $n = $_; map { @workers > 1 ? "$n workers" : $_ } @sides } @workers;
 	my @all = (@heads, map { "times faster than $heads[$_]" } 0 .. $#heads - 1);
 	print "| $opt{rows} rows, ms | ", join(' | ', @all), " |\n| --- |", ' ---: |' x @all, "\n";
-	print "| `$_->[1]` | ", measure($_->[1]), " |\n" for grep { $wanted{ $_->[0] } } @queries;
+	for (@queries)
+	{
+		last if time - $begin > $opt{limit};
+		print "| `$_->[1]` | ", measure($_->[1]), " |\n";
+		write_plans();
+	}
 	1;
 };
 my $error = $@;
