@@ -63,7 +63,9 @@
  * same time, and how short stretches may be.
  */
 #define PIECES_EACH		16
+#ifndef MIN_PIECE_ROWS
 #define MIN_PIECE_ROWS	512
+#endif
 
 /* How many stretches a list has room for at first. */
 #define MIN_LIST		64

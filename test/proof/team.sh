@@ -1,0 +1,55 @@
+#!/bin/bash
+# team.sh [--short] [TEST]...
+#		Every sort that can have workers by three processes, through SQL tests.
+#
+# TESTs are files of sql/ (without one: all; with --short a few).  A process that sorts two rows or
+# more starts two workers for it, and does so before it has looked at what is to be refined and
+# verified.  The engine has buckets of 16 rows, and stretches of the order have eight, so that a few
+# hundred rows are enough for three processes to have something to do.  Built with the assertions
+# of the server's headers.
+
+. "$(dirname "$0")/../lib/common.sh"
+. "$TREE/test/lib/packages.sh"
+. "$TREE/test/lib/cluster.sh"
+. "$TREE/test/lib/suites.sh"
+. "$TREE/test/lib/catalogue.sh"
+. "$TREE/test/lib/special.sh"
+
+export WITH_CUDA=0
+export COPT='-DUSE_ASSERT_CHECKING -DGS_BUCKET_ROWS=16 -DGS_MANY_ROWS=64 -DMIN_PIECE_ROWS=8'
+TESTS=$(all_sql_tests)
+if [ "${1:-}" = --short ]; then
+	shift
+	TESTS='index_unique spill types_text'
+fi
+[ $# -eq 0 ] || TESTS=$*
+FORCED=("gpusort.max_sort_workers = 2" "gpusort.min_sort_worker_rows = 2" "gpusort.pool_size = 256MB"
+	"max_worker_processes = 16" "max_parallel_workers = 12" "max_parallel_maintenance_workers = 2")
+
+# There are several: a plan of one process tells so.  (A worker may come when all is done.)
+count_processes()
+{
+	local plan
+
+	cluster_start processes "shared_preload_libraries = 'gpusort'" "${FORCED[@]}"
+	plan=$(sql -At -c "SET gpusort.force = on" -c "SET max_parallel_workers_per_gather = 0" \
+		-c "CREATE TABLE t AS SELECT hashint8(g) h FROM generate_series(1, 2000) g" \
+		-c "EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM t ORDER BY h")
+	cluster_stop processes || tally "processes stops" 0 1
+	if grep -q 'Processes: [23]' <<<"$plan"; then
+		tally "several processes sort" 1 0
+	else
+		echo "$plan"
+		tally "several processes sort" 0 1
+	fi
+}
+
+need_packages build server tap locales
+build_apart team
+private_begin team
+private_locales cs_CZ hu_HU tr_TR
+copy_sql_tests
+hide_work
+count_processes
+sql_suite team "${FORCED[@]}"
+finish
