@@ -38,8 +38,8 @@ typedef struct GpuSortEstimate
 	 */
 	Cost		collect_cost;
 	/*
-	 * part of startup_cost that participants share if they sort together: putting the rows in order,
-	 * refining ties and verification included
+	 * part of startup_cost that participants share if they sort together: putting the rows in
+	 * order, refining ties and verification included
 	 */
 	Cost		order_cost;
 	Cost		run_cost;		/* returning all rows */

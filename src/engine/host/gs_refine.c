@@ -12,8 +12,8 @@
  * and only the others, each at most half of the range, are recursed into.
  *
  * The rows of small runs are scattered over the planes and rarely in the cache.  Runs are therefore
- * queued, and their words are prefetched when they are found.  Once the queue is full, each run that
- * is added has the oldest one refined, so that words arrive while other runs are worked on.
+ * queued, and their words are prefetched when they are found.  Once the queue is full, each run
+ * that is added has the oldest one refined, so that words arrive while other runs are worked on.
  */
 #include "engine/host/gs_items.h"
 #include "engine/gs_pack.h"
