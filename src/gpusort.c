@@ -19,6 +19,7 @@
 #include "join/join.h"
 #include "leaves/leaves.h"
 #include "memory/pool.h"
+#include "plan/plan_node.h"
 #include "service/service.h"
 #include "settings.h"
 #include "stats/stats.h"
@@ -36,6 +37,26 @@ PG_FUNCTION_INFO_V1(gpusort_index_builds);
 PG_FUNCTION_INFO_V1(gpusort_clusters);
 PG_FUNCTION_INFO_V1(gpusort_calibrate);
 
+/* Nodes that stand in no finished plan (plan_aggregate.c, plan_join.c). */
+static GpuSortNodeKind aggregate_kind = {.methods = {.CustomName = GPUSORT_AGGREGATE_NODE}};
+static GpuSortNodeKind unfinished_join_kind = {
+	.methods = {.CustomName = GPUSORT_UNFINISHED_JOIN_NODE}
+};
+
+/* All nodes of ours. */
+static GpuSortNodeKind *const nodes[] = {
+	&gpusort_sort_kind,
+	&gpusort_collect_kind,
+	&gpusort_shared_kind,
+	&gpusort_unique_kind,
+	&gpusort_count_kind,
+	&gpusort_ordered_set_kind,
+	&gpusort_join_kind,
+	&gpusort_leaf_join_kind,
+	&aggregate_kind,
+	&unfinished_join_kind,
+};
+
 void
 _PG_init(void)
 {
@@ -49,9 +70,8 @@ _PG_init(void)
 		gpusort_supervisor_install();
 		gpusort_install_counts();
 	}
-	gpusort_register_nodes();
-	gpusort_register_join();
-	gpusort_register_leaf_join();
+	for (int i = 0; i < lengthof(nodes); i++)
+		gpusort_register_node(nodes[i]);
 	gpusort_install_explain_option();
 	gpusort_install_hooks();
 }

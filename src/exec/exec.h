@@ -7,16 +7,87 @@
 
 #include "executor/execdesc.h"
 #include "nodes/execnodes.h"
+#include "nodes/extensible.h"
 
 #include "pg_compat/explain.h"
 #include "sort/sort_result.h"
 
-/* ---------- methods: how the server gets from a plan node of ours to its execution ---------- */
+/* ---------- nodes: what all kinds of our nodes have in common ---------- */
 
 /*
- * Registers the methods of all nodes by the names that plans use for them; called from _PG_init().
+ * A kind of node is one table, which says what its nodes do differently from those of other kinds.
+ * Everything else is done in exec_node.c: making a node's state, beginning and ending its children,
+ * and having the server call the function that returns its rows.
+ *
+ * The server calls that function as ExecProcNode, without the detour over its own custom scans, so
+ * it checks for interrupts itself.
  */
-extern void gpusort_register_nodes(void);
+typedef struct GpuSortNodeKind
+{
+	/* filled in by gpusort_register_node() */
+	CustomScanMethods plan;		/* must be first field */
+
+	/*
+	 * CustomName, and the callbacks that the kind needs of those that are not below.
+	 * gpusort_register_node() fills in the others that the server calls.
+	 */
+	CustomExecMethods methods;
+
+	/* the size of the state, a struct that begins with a CustomScanState; 0: never executed */
+	Size		state_bytes;
+
+	/* what the children have to support, of the EXEC_FLAG_xxx that our nodes provide themselves */
+	int			child_eflags;
+
+	/*
+	 * The node returns the minimal tuples that it scans, column by column, whatever its target list
+	 * says: there is no projection, and the scan slot is the result slot.
+	 */
+	bool		returns_scanned_rows;
+
+	void		(*begin) (CustomScanState *css, int eflags);	/* the children have begun */
+	ExecProcNodeMtd next;		/* returns the next row; begin() may set another function */
+	void		(*release) (CustomScanState *css);	/* the children are about to end; or NULL */
+	void		(*end) (CustomScanState *css);	/* the children have ended; or NULL */
+} GpuSortNodeKind;
+
+/* The kinds of nodes in this folder. */
+extern GpuSortNodeKind gpusort_sort_kind;
+extern GpuSortNodeKind gpusort_collect_kind;
+extern GpuSortNodeKind gpusort_shared_kind;
+extern GpuSortNodeKind gpusort_unique_kind;
+extern GpuSortNodeKind gpusort_count_kind;
+extern GpuSortNodeKind gpusort_ordered_set_kind;
+
+/* Registers a kind, so that the server finds it by the name in plans; called from _PG_init(). */
+extern void gpusort_register_node(GpuSortNodeKind *kind);
+
+static inline bool
+gpusort_exec_is_kind(const PlanState *node, const GpuSortNodeKind *kind)
+{
+	return IsA(node, CustomScanState) &&
+		((const CustomScanState *) node)->methods == &kind->methods;
+}
+
+/*
+ * Returns whether rows may be read more than once, or backward, according to the flags that a node
+ * is begun with.
+ */
+extern bool gpusort_is_random_access(int eflags);
+
+/*
+ * Returns how many rows all participants together are expected to get from a partial plan that runs
+ * with so many workers.
+ */
+extern double gpusort_exec_rows_of_all(const Plan *partial, int workers);
+
+/*
+ * For a node that reads its child's rows by position instead of executing the child: time between
+ * these two calls counts as the child's own in EXPLAIN ANALYZE, and `rows` as rows that the child
+ * has returned.
+ */
+extern void gpusort_start_in_child(PlanState *child);
+extern void gpusort_stop_in_child(PlanState *child, double rows);
 
 /* ---------- bounds: which Limit takes the rows of a GpuSort ---------- */
 
@@ -140,37 +211,6 @@ extern void gpusort_shared_sort(PlanState *node);
 extern void gpusort_shared_sort_both(PlanState *const nodes[2]);
 extern void gpusort_shared_help(PlanState *node);
 extern void gpusort_shared_open(PlanState *node);
-
-/* ---------- nodes: what all that return the rows of a sort have in common ---------- */
-
-/*
- * Returns whether rows may be read more than once, or backward, according to the flags that a node
- * is begun with.
- */
-extern bool gpusort_is_random_access(int eflags);
-
-/*
- * Returns how many rows all participants together are expected to get from a partial plan that runs
- * with so many workers.
- */
-extern double gpusort_exec_rows_of_all(const Plan *partial, int workers);
-
-/* Initializes the child, which will be read only once and forward. */
-extern void gpusort_begin_child(CustomScanState *css, EState *estate, int eflags);
-
-/*
- * For a node that reads its child's rows by position instead of executing the child: time between
- * these two calls counts as the child's own in EXPLAIN ANALYZE, and `rows` as rows that the child
- * has returned.
- */
-extern void gpusort_start_in_child(PlanState *child);
-extern void gpusort_stop_in_child(PlanState *child, double rows);
-
-/*
- * Makes a node return the minimal tuples that it scans, column by column, whatever its target list
- * says: there is no projection, and the scan slot is the result slot.
- */
-extern void gpusort_return_scanned_rows(CustomScanState *css);
 
 /* ---------- EXPLAIN (GPUSORT): why gpusort or PostgreSQL does each sort of a plan ---------- */
 

@@ -83,40 +83,6 @@ struct GpuSortCollectState
 	GpuSortKeptCounts kept;
 };
 
-static void begin_node(CustomScanState *css, EState *estate, int eflags);
-static TupleTableSlot *exec_node(CustomScanState *css);
-static void end_node(CustomScanState *css);
-static void rescan_node(CustomScanState *css);
-static Size estimate_shared(CustomScanState *css, ParallelContext *pcxt);
-static void initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate);
-static void attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate);
-static void detach_shared(CustomScanState *css);
-static void explain_node(CustomScanState *css, List *ancestors, ExplainState *es);
-
-static const CustomExecMethods exec_methods = {
-	.CustomName = GPUSORT_COLLECT_NODE,
-	.BeginCustomScan = begin_node,
-	.ExecCustomScan = exec_node,
-	.EndCustomScan = end_node,
-	.ReScanCustomScan = rescan_node,
-	.EstimateDSMCustomScan = estimate_shared,
-	.InitializeDSMCustomScan = initialize_shared,
-	.ReInitializeDSMCustomScan = initialize_shared,
-	.InitializeWorkerCustomScan = attach_shared,
-	.ShutdownCustomScan = detach_shared,
-	.ExplainCustomScan = explain_node
-};
-
-Node *
-gpusort_create_collect_state(CustomScan *scan)
-{
-	GpuSortCollectState *node = palloc0(sizeof(GpuSortCollectState));
-
-	NodeSetTag(node, T_CustomScanState);
-	node->css.methods = &exec_methods;
-	return (Node *) node;
-}
-
 GpuSortCollectState *
 gpusort_find_collect(PlanState *child)
 {
@@ -125,9 +91,8 @@ gpusort_find_collect(PlanState *child)
 	if (!IsA(child, GatherState))
 		return NULL;
 	below = outerPlanState(child);
-	if (!IsA(below, CustomScanState) || ((CustomScanState *) below)->methods != &exec_methods)
-		return NULL;
-	return (GpuSortCollectState *) below;
+	return gpusort_exec_is_kind(below, &gpusort_collect_kind) ? (GpuSortCollectState *) below
+		: NULL;
 }
 
 PlanState *
@@ -399,9 +364,11 @@ help_late(GpuSortCollectState *node)
 }
 
 static TupleTableSlot *
-exec_node(CustomScanState *css)
+exec_proc_node(PlanState *ps)
 {
-	GpuSortCollectState *node = (GpuSortCollectState *) css;
+	GpuSortCollectState *node = (GpuSortCollectState *) ps;
+
+	CHECK_FOR_INTERRUPTS();
 
 	if (node->finished)
 		return NULL;
@@ -427,25 +394,25 @@ return_childs_rows(PlanState *ps)
 }
 
 static void
-begin_node(CustomScanState *css, EState *estate, int eflags)
+begin_node(CustomScanState *css, int eflags)
 {
 	GpuSortCollectState *node = (GpuSortCollectState *) css;
-	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
 
-	gpusort_read_spec(scan, &node->spec);
-	outerPlanState(node) = ExecInitNode(outerPlan(scan), estate, eflags);
+	gpusort_read_spec((const CustomScan *) css->ss.ps.plan, &node->spec);
 	node->projections = gpusort_prepare_input(outerPlanState(node));
 	return_childs_rows(&css->ss.ps);
 }
 
 static void
+release_team(CustomScanState *css)
+{
+	dismiss_team((GpuSortCollectState *) css);
+}
+
+static void
 end_node(CustomScanState *css)
 {
-	GpuSortCollectState *node = (GpuSortCollectState *) css;
-
-	dismiss_team(node);
-	ExecEndNode(outerPlanState(node));
-	end_part(node);
+	end_part((GpuSortCollectState *) css);
 }
 
 static void
@@ -468,3 +435,21 @@ explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 	if (es->analyze && node->kept.counts != NULL)
 		gpusort_explain_counts(&node->kept, "Gather", es);
 }
+
+GpuSortNodeKind gpusort_collect_kind = {
+	.methods = {
+		.CustomName = GPUSORT_COLLECT_NODE,
+		.ReScanCustomScan = rescan_node,
+		.EstimateDSMCustomScan = estimate_shared,
+		.InitializeDSMCustomScan = initialize_shared,
+		.ReInitializeDSMCustomScan = initialize_shared,
+		.InitializeWorkerCustomScan = attach_shared,
+		.ShutdownCustomScan = detach_shared,
+		.ExplainCustomScan = explain_node
+	},
+	.state_bytes = sizeof(GpuSortCollectState),
+	.begin = begin_node,
+	.next = exec_proc_node,
+	.release = release_team,
+	.end = end_node
+};

@@ -14,7 +14,6 @@
 #include "port/pg_bitutils.h"
 
 #include "exec/exec.h"
-#include "exec/exec_private.h"
 #include "exec/groups_private.h"
 #include "pg_compat/executor.h"
 #include "plan/plan_node.h"
@@ -25,39 +24,10 @@
 
 typedef struct GpuSortCountState
 {
-	CustomScanState css;		/* must be first field */
-	GpuSortUniqueRows rows;
-	TupleTableSlot *row;		/* holds a row of the child */
+	GpuSortGroupsNode groups;	/* must be first field */
 	AttrNumber	attno;			/* the first sort column, and whether its nulls come first */
 	bool		nulls_first;
-	bool		done;
 } GpuSortCountState;
-
-static void begin_node(CustomScanState *css, EState *estate, int eflags);
-static TupleTableSlot *exec_node(CustomScanState *css);
-static void end_node(CustomScanState *css);
-static void rescan_node(CustomScanState *css);
-static void explain_node(CustomScanState *css, List *ancestors, ExplainState *es);
-
-static const CustomExecMethods exec_methods = {
-	.CustomName = GPUSORT_COUNT_NODE,
-	.BeginCustomScan = begin_node,
-	.ExecCustomScan = exec_node,
-	.EndCustomScan = end_node,
-	.ReScanCustomScan = rescan_node,
-	.ExplainCustomScan = explain_node
-};
-
-Node *
-gpusort_create_count_state(CustomScan *scan)
-{
-	GpuSortCountState *node = palloc0(sizeof(GpuSortCountState));
-
-	NodeSetTag(node, T_CustomScanState);
-	node->css.methods = &exec_methods;
-	gpusort_set_slot_ops(&node->css, &TTSOpsVirtual);
-	return (Node *) node;
-}
 
 /* ---------- counting ---------- */
 
@@ -82,92 +52,73 @@ count_bits(const uint64 *bits, uint64 from, uint64 end)
 	return count;
 }
 
-static bool
-is_null_at(GpuSortCountState *node, uint64 position)
-{
-	bool		isnull;
-
-	gpusort_store_tuple(node->row, gpusort_view_row(&node->rows.view, position));
-	isnull = slot_attisnull(node->row, node->attno);
-	ExecClearTuple(node->row);
-	return isnull;
-}
-
 /*
- * Returns whether there are nulls at positions from .. end - 1.  All nulls lie at one end of the
- * rows.
+ * Returns whether there are nulls in the stretch.  All nulls lie at one end of the rows.
  */
 static bool
-has_nulls(GpuSortCountState *node, uint64 from, uint64 end)
+has_nulls(GpuSortCountState *node)
 {
-	uint64		position = node->nulls_first ? 0 : node->rows.view.nrows - 1;
+	GpuSortGroupsNode *groups = &node->groups;
+	uint64		position = node->nulls_first ? 0 : groups->view.nrows - 1;
 
-	return position >= from && position < end && is_null_at(node, position);
+	if (position < groups->next || position >= groups->end)
+		return false;
+	gpusort_store_tuple(groups->row, gpusort_view_row(&groups->view, position));
+	return slot_attisnull(groups->row, node->attno);
 }
 
-static void
-count_view(GpuSortCountState *node, uint64 *nrows, uint64 *nnulls)
-{
-	uint64		from;
-	uint64		end;
-
-	while (gpusort_next_unique_stretch(&node->rows, &from, &end))
-	{
-		*nrows += end - from - count_bits(node->rows.view.equal, from, end);
-		*nnulls += has_nulls(node, from, end);
-	}
-}
-
+/* Counts different rows, and those whose first column is null. */
 static void
 count_rows(GpuSortCountState *node, uint64 *nrows, uint64 *nnulls)
 {
+	GpuSortGroupsNode *groups = &node->groups;
+
 	*nrows = *nnulls = 0;
-	if (gpusort_open_unique_rows(&node->rows))
+	gpusort_open_groups(groups, NULL);
+	while (groups->by_position && gpusort_next_stretch(groups))
 	{
-		count_view(node, nrows, nnulls);
-		return;
+		*nrows += groups->end - groups->next -
+			count_bits(groups->equal_rows, groups->next, groups->end);
+		*nnulls += has_nulls(node);
 	}
-	while (gpusort_next_unique_row(&node->rows, node->row))
+	while (!groups->by_position && gpusort_next_first_row(groups, groups->row))
 	{
 		(*nrows)++;
-		*nnulls += slot_attisnull(node->row, node->attno);
+		*nnulls += slot_attisnull(groups->row, node->attno);
 	}
-	ExecClearTuple(node->row);
+	ExecClearTuple(groups->row);
 }
 
 /* ---------- the node ---------- */
 
 static TupleTableSlot *
-exec_node(CustomScanState *css)
+exec_proc_node(PlanState *ps)
 {
-	GpuSortCountState *node = (GpuSortCountState *) css;
-	ProjectionInfo *projection = css->ss.ps.ps_ProjInfo;
-	TupleTableSlot *slot = css->ss.ss_ScanTupleSlot;
-	const List *values = list_nth(((const CustomScan *) css->ss.ps.plan)->custom_private,
+	GpuSortCountState *node = (GpuSortCountState *) ps;
+	TupleTableSlot *slot = node->groups.css.ss.ss_ScanTupleSlot;
+	const List *values = list_nth(((const CustomScan *) ps->plan)->custom_private,
 								  GPUSORT_UNIQUE_VALUES);
 	uint64		nrows;
 	uint64		nnulls;
 
-	if (node->done)
+	CHECK_FOR_INTERRUPTS();
+
+	if (node->groups.done)
 		return NULL;
 	count_rows(node, &nrows, &nnulls);
-	node->done = true;
+	node->groups.done = true;
+	ResetExprContext(ps->ps_ExprContext);
 	ExecClearTuple(slot);
 	for (int i = 0; i < slot->tts_tupleDescriptor->natts; i++)
 	{
 		slot->tts_values[i] = Int64GetDatum(list_nth_int(values, i) != 0 ? nrows - nnulls : nrows);
 		slot->tts_isnull[i] = false;
 	}
-	ExecStoreVirtualTuple(slot);
-	if (projection == NULL)
-		return slot;
-	ResetExprContext(css->ss.ps.ps_ExprContext);
-	css->ss.ps.ps_ExprContext->ecxt_scantuple = slot;
-	return ExecProject(projection);
+	return gpusort_return_group(&node->groups);
 }
 
 static void
-begin_node(CustomScanState *css, EState *estate, int eflags)
+begin_node(CustomScanState *css, int eflags)
 {
 	GpuSortCountState *node = (GpuSortCountState *) css;
 	GpuSortSpec spec;
@@ -175,34 +126,20 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 
 	foreach(lc, ((const CustomScan *) css->ss.ps.plan)->custom_scan_tlist)
 		gpusort_check_aggregate(castNode(Aggref, lfirst_node(TargetEntry, lc)->expr)->aggfnoid);
-	gpusort_begin_child(css, estate, eflags);
-	gpusort_begin_unique_rows(&node->rows, css);
+	gpusort_begin_groups(&node->groups);
 	gpusort_read_spec((const CustomScan *) outerPlan(css->ss.ps.plan), &spec);
 	node->attno = spec.attnos[0];
 	node->nulls_first = spec.nulls_first[0];
-	node->row = ExecInitExtraTupleSlot(estate, ExecGetResultType(node->rows.child),
-									   &TTSOpsMinimalTuple);
 }
 
-static void
-end_node(CustomScanState *css)
-{
-	ExecClearTuple(((GpuSortCountState *) css)->row);
-	ExecEndNode(outerPlanState(css));
-}
-
-static void
-rescan_node(CustomScanState *css)
-{
-	GpuSortCountState *node = (GpuSortCountState *) css;
-
-	ExecClearTuple(node->row);
-	gpusort_rescan_unique_rows(&node->rows);
-	node->done = false;
-}
-
-static void
-explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
-{
-	gpusort_explain_unique_rows(&((GpuSortCountState *) css)->rows, es);
-}
+GpuSortNodeKind gpusort_count_kind = {
+	.methods = {
+		.CustomName = GPUSORT_COUNT_NODE,
+		.ReScanCustomScan = gpusort_rescan_groups,
+		.ExplainCustomScan = gpusort_explain_equal_rows
+	},
+	.state_bytes = sizeof(GpuSortCountState),
+	.begin = begin_node,
+	.next = exec_proc_node,
+	.release = gpusort_release_groups
+};

@@ -19,7 +19,6 @@
 #include "utils/lsyscache.h"
 
 #include "exec/exec.h"
-#include "exec/exec_private.h"
 #include "exec/explain_private.h"
 #include "exec/groups_private.h"
 #include "pg_compat/executor.h"
@@ -151,43 +150,16 @@ typedef struct SetColumn
 
 typedef struct GpuSortOrderedSetState
 {
-	CustomScanState css;		/* must be first field */
-	GpuSortGroupValues values;
+	GpuSortGroupValues values;	/* must be first field */
 	SetColumn  *columns;
 } GpuSortOrderedSetState;
-
-static void begin_node(CustomScanState *css, EState *estate, int eflags);
-static TupleTableSlot *exec_node(CustomScanState *css);
-static void end_node(CustomScanState *css);
-static void rescan_node(CustomScanState *css);
-static void explain_node(CustomScanState *css, List *ancestors, ExplainState *es);
-
-static const CustomExecMethods exec_methods = {
-	.CustomName = GPUSORT_ORDERED_SET_NODE,
-	.BeginCustomScan = begin_node,
-	.ExecCustomScan = exec_node,
-	.EndCustomScan = end_node,
-	.ReScanCustomScan = rescan_node,
-	.ExplainCustomScan = explain_node
-};
-
-Node *
-gpusort_create_ordered_set_state(CustomScan *scan)
-{
-	GpuSortOrderedSetState *node = palloc0(sizeof(GpuSortOrderedSetState));
-
-	NodeSetTag(node, T_CustomScanState);
-	node->css.methods = &exec_methods;
-	gpusort_set_slot_ops(&node->css, &TTSOpsVirtual);
-	return (Node *) node;
-}
 
 /* ---------- a group ---------- */
 
 static Datum
 compute_percentile(GpuSortOrderedSetState *node, const SetColumn *column, bool *isnull)
 {
-	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
+	ExprContext *econtext = node->values.groups.css.ss.ps.ps_ExprContext;
 	NullableDatum fraction;
 
 	econtext->ecxt_outertuple = node->values.first;
@@ -223,42 +195,37 @@ compute_column(GpuSortOrderedSetState *node, const SetColumn *column, bool *isnu
 							   : gpusort_most_frequent(values));
 }
 
-/* Stores the group's scan tuple in the slot.  Its values live in the per-tuple memory context. */
+/* Puts the group's columns into the slot.  Their values live in the per-tuple memory context. */
 static void
 make_row(GpuSortOrderedSetState *node, TupleTableSlot *slot)
 {
 	MemoryContext old =
-		MemoryContextSwitchTo(node->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+		MemoryContextSwitchTo(node->values.groups.css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
 
 	ExecClearTuple(slot);
 	for (int i = 0; i < slot->tts_tupleDescriptor->natts; i++)
 		slot->tts_values[i] = compute_column(node, &node->columns[i], &slot->tts_isnull[i]);
-	ExecStoreVirtualTuple(slot);
 	MemoryContextSwitchTo(old);
 }
 
 /* ---------- the node ---------- */
 
 static TupleTableSlot *
-exec_node(CustomScanState *css)
+exec_proc_node(PlanState *ps)
 {
-	GpuSortOrderedSetState *node = (GpuSortOrderedSetState *) css;
-	PlanState  *ps = &css->ss.ps;
-	ExprContext *econtext = ps->ps_ExprContext;
-	TupleTableSlot *slot = css->ss.ss_ScanTupleSlot;
+	GpuSortOrderedSetState *node = (GpuSortOrderedSetState *) ps;
+	TupleTableSlot *slot;
 
-	for (;;)
+	do
 	{
 		CHECK_FOR_INTERRUPTS();
-		ResetExprContext(econtext);
+		ResetExprContext(ps->ps_ExprContext);
 		if (!gpusort_next_group(&node->values))
 			return NULL;
-		make_row(node, slot);
-		econtext->ecxt_scantuple = slot;
-		if (ExecQual(ps->qual, econtext))
-			return ps->ps_ProjInfo != NULL ? ExecProject(ps->ps_ProjInfo) : slot;
-		InstrCountFiltered1(ps, 1);
-	}
+		make_row(node, node->values.groups.css.ss.ss_ScanTupleSlot);
+		slot = gpusort_return_group(&node->values.groups);
+	} while (slot == NULL);
+	return slot;
 }
 
 static void
@@ -276,14 +243,13 @@ begin_aggregate(CustomScanState *css, SetColumn *column, const Aggref *aggref)
 }
 
 static void
-begin_node(CustomScanState *css, EState *estate, int eflags)
+begin_node(CustomScanState *css, int eflags)
 {
 	GpuSortOrderedSetState *node = (GpuSortOrderedSetState *) css;
 	const CustomScan *scan = (const CustomScan *) css->ss.ps.plan;
 	const List *functions = list_nth(scan->custom_private, GPUSORT_SET_FUNCTIONS);
 
-	gpusort_begin_child(css, estate, eflags);
-	gpusort_begin_group_values(&node->values, css);
+	gpusort_begin_group_values(&node->values);
 	node->values.without_rows = linitial_int(list_nth(scan->custom_private, GPUSORT_SET_PLAIN));
 	node->columns = palloc0(list_length(functions) * sizeof(SetColumn));
 	for (int i = 0; i < list_length(functions); i++)
@@ -299,28 +265,33 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 }
 
 static void
-end_node(CustomScanState *css)
+release_node(CustomScanState *css)
 {
+	gpusort_release_groups(css);
 	gpusort_clear_group_values(&((GpuSortOrderedSetState *) css)->values);
-	ExecEndNode(outerPlanState(css));
-}
-
-static void
-rescan_node(CustomScanState *css)
-{
-	ExecClearTuple(css->ss.ss_ScanTupleSlot);
-	gpusort_rescan_group_values(&((GpuSortOrderedSetState *) css)->values);
 }
 
 static void
 explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 {
-	const GpuSortGroupValues *values = &((GpuSortOrderedSetState *) css)->values;
+	const GpuSortGroupsNode *groups = (const GpuSortGroupsNode *) css;
 	const CustomScan *scan = (const CustomScan *) css->ss.ps.plan;
 
-	if (values->same != NULL)
+	if (groups->same != NULL)
 		gpusort_explain_groups(css, list_nth(scan->custom_private, GPUSORT_SET_ATTNOS),
 							   ancestors, es);
-	if (es->analyze && values->opened)
-		ExplainPropertyText("Values", values->by_position ? "by position" : "row by row", es);
+	if (es->analyze && groups->opened)
+		ExplainPropertyText("Values", groups->by_position ? "by position" : "row by row", es);
 }
+
+GpuSortNodeKind gpusort_ordered_set_kind = {
+	.methods = {
+		.CustomName = GPUSORT_ORDERED_SET_NODE,
+		.ReScanCustomScan = gpusort_rescan_groups,
+		.ExplainCustomScan = explain_node
+	},
+	.state_bytes = sizeof(GpuSortOrderedSetState),
+	.begin = begin_node,
+	.next = exec_proc_node,
+	.release = release_node
+};

@@ -15,15 +15,6 @@
 #include "sort/sort_cursor.h"
 #include "sort/sort_result.h"
 
-/* ---------- states: one function for each kind of node, which makes its state ---------- */
-
-extern Node *gpusort_create_sort_state(CustomScan *scan);
-extern Node *gpusort_create_collect_state(CustomScan *scan);
-extern Node *gpusort_create_shared_state(CustomScan *scan);
-extern Node *gpusort_create_unique_state(CustomScan *scan);
-extern Node *gpusort_create_count_state(CustomScan *scan);
-extern Node *gpusort_create_ordered_set_state(CustomScan *scan);
-
 /* ---------- GpuSort: what is found out when a query starts ---------- */
 
 /*

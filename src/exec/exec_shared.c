@@ -20,41 +20,6 @@
 #include "plan/plan_node.h"
 #include "sort/sort_input.h"
 
-static void begin_node(CustomScanState *css, EState *estate, int eflags);
-static TupleTableSlot *exec_node(CustomScanState *css);
-static void end_node(CustomScanState *css);
-static void rescan_node(CustomScanState *css);
-static void mark_position(CustomScanState *css);
-static void restore_position(CustomScanState *css);
-static void explain_node(CustomScanState *css, List *ancestors, ExplainState *es);
-
-static const CustomExecMethods exec_methods = {
-	.CustomName = GPUSORT_SHARED_NODE,
-	.BeginCustomScan = begin_node,
-	.ExecCustomScan = exec_node,
-	.EndCustomScan = end_node,
-	.ReScanCustomScan = rescan_node,
-	.MarkPosCustomScan = mark_position,
-	.RestrPosCustomScan = restore_position,
-	.EstimateDSMCustomScan = gpusort_estimate_shared,
-	.InitializeDSMCustomScan = gpusort_initialize_shared,
-	.ReInitializeDSMCustomScan = gpusort_reinitialize_shared,
-	.InitializeWorkerCustomScan = gpusort_attach_shared,
-	.ShutdownCustomScan = gpusort_detach_shared,
-	.ExplainCustomScan = explain_node
-};
-
-Node *
-gpusort_create_shared_state(CustomScan *scan)
-{
-	GpuSortSharedState *node = palloc0(sizeof(GpuSortSharedState));
-
-	NodeSetTag(node, T_CustomScanState);
-	node->css.methods = &exec_methods;
-	gpusort_set_slot_ops(&node->css, &TTSOpsMinimalTuple);
-	return (Node *) node;
-}
-
 /* ---------- the result, for a node above ---------- */
 
 GpuSortResult *
@@ -85,14 +50,8 @@ exec_proc_node(PlanState *ps)
 	return likely(gpusort_result_fetch(&node->result, forward, slot)) ? slot : ExecClearTuple(slot);
 }
 
-static TupleTableSlot *
-exec_node(CustomScanState *css)
-{
-	return exec_proc_node(&css->ss.ps);
-}
-
 static void
-begin_node(CustomScanState *css, EState *estate, int eflags)
+begin_node(CustomScanState *css, int eflags)
 {
 	GpuSortSharedState *node = (GpuSortSharedState *) css;
 	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
@@ -101,23 +60,16 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 	node->slice_columns = gpusort_slice_columns(scan);
 	node->tells_equal = gpusort_tells_equal(scan);
 	node->random_access = gpusort_is_random_access(eflags);
-	node->context = AllocSetContextCreate(estate->es_query_cxt, "GpuSort Shared",
+	node->context = AllocSetContextCreate(css->ss.ps.state->es_query_cxt, "GpuSort Shared",
 										  ALLOCSET_DEFAULT_SIZES);
-
-	gpusort_begin_child(css, estate, eflags);
 	node->projections = gpusort_prepare_input(outerPlanState(css));
-	gpusort_return_scanned_rows(css);
-	css->ss.ps.ExecProcNode = exec_proc_node;
 }
 
-/* Ends the node, but not the owner of the extents, since workers may still be running. */
+/* Lets go of the result, but not of the owner of the extents, since workers may be running. */
 static void
-end_node(CustomScanState *css)
+release_result(CustomScanState *css)
 {
-	GpuSortSharedState *node = (GpuSortSharedState *) css;
-
-	gpusort_shared_forget(node);
-	ExecEndNode(outerPlanState(node));
+	gpusort_shared_forget((GpuSortSharedState *) css);
 }
 
 /* Returns whether the rows can be read again without being sorted again. */
@@ -188,3 +140,23 @@ explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 	gpusort_explain_report(&node->report, es);
 	gpusort_explain_counts(&node->kept, "Files", es);
 }
+
+GpuSortNodeKind gpusort_shared_kind = {
+	.methods = {
+		.CustomName = GPUSORT_SHARED_NODE,
+		.ReScanCustomScan = rescan_node,
+		.MarkPosCustomScan = mark_position,
+		.RestrPosCustomScan = restore_position,
+		.EstimateDSMCustomScan = gpusort_estimate_shared,
+		.InitializeDSMCustomScan = gpusort_initialize_shared,
+		.ReInitializeDSMCustomScan = gpusort_reinitialize_shared,
+		.InitializeWorkerCustomScan = gpusort_attach_shared,
+		.ShutdownCustomScan = gpusort_detach_shared,
+		.ExplainCustomScan = explain_node
+	},
+	.state_bytes = sizeof(GpuSortSharedState),
+	.returns_scanned_rows = true,
+	.begin = begin_node,
+	.next = exec_proc_node,
+	.release = release_result
+};

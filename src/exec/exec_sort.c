@@ -12,9 +12,6 @@
  * collected nearly all rows when the child has been read to its end.
  *
  * A Limit above the node bounds the sort (exec_query.c).
- *
- * We point ExecProcNode at our own function, which saves the detour over nodeCustom.c for each row.
- * Like nodeCustom.c it checks for interrupts.
  */
 #include "postgres.h"
 
@@ -67,43 +64,10 @@ typedef struct GpuSortScanState
 
 uint64		gpusort_nodes_begun = 0;
 
-static void begin_node(CustomScanState *css, EState *estate, int eflags);
-static TupleTableSlot *exec_node(CustomScanState *css);
-static void end_node(CustomScanState *css);
-static void rescan_node(CustomScanState *css);
-static void mark_position(CustomScanState *css);
-static void restore_position(CustomScanState *css);
-static void shutdown_node(CustomScanState *css);
-static TupleTableSlot *exec_clean_proc_node(PlanState *ps);
-static void explain_node(CustomScanState *css, List *ancestors, ExplainState *es);
-
-static const CustomExecMethods exec_methods = {
-	.CustomName = GPUSORT_NODE,
-	.BeginCustomScan = begin_node,
-	.ExecCustomScan = exec_node,
-	.EndCustomScan = end_node,
-	.ReScanCustomScan = rescan_node,
-	.MarkPosCustomScan = mark_position,
-	.RestrPosCustomScan = restore_position,
-	.ShutdownCustomScan = shutdown_node,
-	.ExplainCustomScan = explain_node
-};
-
-Node *
-gpusort_create_sort_state(CustomScan *scan)
-{
-	GpuSortScanState *node = palloc0(sizeof(GpuSortScanState));
-
-	NodeSetTag(node, T_CustomScanState);
-	node->css.methods = &exec_methods;
-	gpusort_set_slot_ops(&node->css, &TTSOpsMinimalTuple);
-	return (Node *) node;
-}
-
 bool
 gpusort_is_sort(const PlanState *ps)
 {
-	return IsA(ps, CustomScanState) && ((const CustomScanState *) ps)->methods == &exec_methods;
+	return gpusort_exec_is_kind(ps, &gpusort_sort_kind);
 }
 
 void
@@ -112,6 +76,8 @@ gpusort_tell_limit(PlanState *ps, LimitState *limit)
 	if (gpusort_is_sort(ps))
 		((GpuSortScanState *) ps)->limit = limit;
 }
+
+static TupleTableSlot *exec_clean_proc_node(PlanState *ps);
 
 bool
 gpusort_return_clean_rows(PlanState *ps, TupleDesc desc)
@@ -413,17 +379,6 @@ exec_late_proc_node(PlanState *ps)
 							  ScanDirectionIsForward(ps->state->es_direction));
 }
 
-static TupleTableSlot *
-exec_node(CustomScanState *css)
-{
-	const GpuSortScanState *node = (GpuSortScanState *) css;
-
-	if (node->late != NULL)
-		return exec_late_proc_node(&css->ss.ps);
-	return node->clean_slot != NULL ? exec_clean_proc_node(&css->ss.ps)
-		: exec_proc_node(&css->ss.ps);
-}
-
 /* Returns the scan of the table whose rows a late node returns.  Workers may execute it, too. */
 static const ScanState *
 table_scan(GpuSortScanState *node)
@@ -436,24 +391,20 @@ table_scan(GpuSortScanState *node)
 }
 
 static void
-begin_node(CustomScanState *css, EState *estate, int eflags)
+begin_node(CustomScanState *css, int eflags)
 {
 	GpuSortScanState *node = (GpuSortScanState *) css;
 	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
 
 	gpusort_nodes_begun++;
 	gpusort_read_spec(scan, &node->spec);
-	node->random_access = gpusort_is_random_access(eflags);
-	node->context = AllocSetContextCreate(estate->es_query_cxt, "GpuSort",
-										  ALLOCSET_DEFAULT_SIZES);
-
-	gpusort_begin_child(css, estate, eflags);
-	node->rows_desc = ExecGetResultType(outerPlanState(css));
 	gpusort_read_spec(scan, &node->rows_spec);
+	node->random_access = gpusort_is_random_access(eflags);
+	node->context = AllocSetContextCreate(css->ss.ps.state->es_query_cxt, "GpuSort",
+										  ALLOCSET_DEFAULT_SIZES);
+	node->rows_desc = ExecGetResultType(outerPlanState(css));
 	node->projections = gpusort_prepare_input(outerPlanState(css));
 	node->collect = gpusort_find_collect(outerPlanState(node));
-	gpusort_return_scanned_rows(css);
-	css->ss.ps.ExecProcNode = exec_proc_node;
 	if (gpusort_is_late(scan))
 	{
 		node->late = gpusort_begin_late(css, table_scan(node), node->context);
@@ -469,13 +420,20 @@ shutdown_node(CustomScanState *css)
 }
 
 static void
-end_node(CustomScanState *css)
+release_rows(CustomScanState *css)
 {
 	GpuSortScanState *node = (GpuSortScanState *) css;
 
 	clear_slots(node);
 	end_workers(node);
-	ExecEndNode(outerPlanState(node));
+}
+
+/* Ends the sort.  The children have ended, so no worker puts rows into it any more. */
+static void
+end_sort(CustomScanState *css)
+{
+	GpuSortScanState *node = (GpuSortScanState *) css;
+
 	if (node->sort != NULL)
 		gpusort_end(node->sort);
 	node->sort = NULL;
@@ -582,3 +540,20 @@ explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 	gpusort_make_report(node->sort, node->collect_time, &report);
 	gpusort_explain_report(&report, es);
 }
+
+GpuSortNodeKind gpusort_sort_kind = {
+	.methods = {
+		.CustomName = GPUSORT_NODE,
+		.ReScanCustomScan = rescan_node,
+		.MarkPosCustomScan = mark_position,
+		.RestrPosCustomScan = restore_position,
+		.ShutdownCustomScan = shutdown_node,
+		.ExplainCustomScan = explain_node
+	},
+	.state_bytes = sizeof(GpuSortScanState),
+	.returns_scanned_rows = true,
+	.begin = begin_node,
+	.next = exec_proc_node,
+	.release = release_rows,
+	.end = end_sort
+};

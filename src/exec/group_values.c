@@ -15,80 +15,45 @@
 #include "plan/plan_node.h"
 
 void
-gpusort_begin_group_values(GpuSortGroupValues *values, CustomScanState *css)
+gpusort_begin_group_values(GpuSortGroupValues *values)
 {
-	EState	   *estate = css->ss.ps.state;
+	GpuSortGroupsNode *groups = &values->groups;
+	const CustomScan *scan = (const CustomScan *) groups->css.ss.ps.plan;
+	EState	   *estate = groups->css.ss.ps.state;
+	int			group_columns = list_length(list_nth(scan->custom_private, GPUSORT_SET_ATTNOS));
 	TupleDesc	desc;
-	GpuSortUniqueKey key;
 	GpuSortSpec spec;
 	Oid			equal;
 
-	values->child = outerPlanState(css);
-	values->econtext = css->ss.ps.ps_ExprContext;
-	desc = ExecGetResultType(values->child);
-	gpusort_read_unique_key((const CustomScan *) css->ss.ps.plan, &key);
-	if (key.count > 0)
-		values->same = execTuplesMatchPrepare(desc, key.count, key.attnos, key.eqops,
-											  key.collations,
-											  &css->ss.ps);
-	gpusort_read_spec((const CustomScan *) values->child->plan, &spec);
-	values->attno = spec.attnos[key.count];
-	values->nulls_first = spec.nulls_first[key.count];
+	gpusort_begin_groups(groups);
+	desc = ExecGetResultType(groups->child);
+	gpusort_read_spec((const CustomScan *) groups->child->plan, &spec);
+	values->attno = spec.attnos[group_columns];
+	values->nulls_first = spec.nulls_first[group_columns];
 	values->length = TupleDescAttr(desc, values->attno - 1)->attlen;
 	values->by_value = TupleDescAttr(desc, values->attno - 1)->attbyval;
-	values->collation = spec.collations[key.count];
-	equal = get_equality_op_for_ordering_op(spec.sortops[key.count], NULL);
+	values->collation = spec.collations[group_columns];
+	equal = get_equality_op_for_ordering_op(spec.sortops[group_columns], NULL);
 	fmgr_info(get_opcode(equal), &values->equal);
 	values->first = ExecInitExtraTupleSlot(estate, desc, &TTSOpsMinimalTuple);
 	values->ahead = ExecInitExtraTupleSlot(estate, desc, &TTSOpsMinimalTuple);
-	values->row = ExecInitExtraTupleSlot(estate, desc, &TTSOpsMinimalTuple);
 }
 
 static void
 open_values(GpuSortGroupValues *values)
 {
-	gpusort_start_in_child(values->child);
-	values->result = gpusort_exec_result(values->child, false);
-	values->by_position = values->result != NULL &&
-		gpusort_result_cursor(values->result, &values->cursor);
-	values->equal_rows = values->by_position ? gpusort_result_equal(values->result) : NULL;
-	gpusort_stop_in_child(values->child, 0);
-	values->next = values->end = 0;
-	values->done = false;
-	values->opened = true;
-	if (!values->by_position && values->store == NULL)
+	gpusort_clear_group_values(values);
+	gpusort_open_groups(&values->groups, &values->cursor);
+	if (!values->groups.by_position)
 		values->store = tuplestore_begin_heap(true, false, work_mem);
 }
 
 /* ---------- rows by position ---------- */
 
-/*
- * Takes the next stretch of rows for this participant.  No group goes on in another stretch.
- * Returns false if there are no more.
- */
-static bool
-next_stretch(GpuSortGroupValues *values)
-{
-	bool		found;
-
-	gpusort_start_in_child(values->child);
-	found = gpusort_result_next_stretch(values->result, &values->next, &values->end);
-	gpusort_stop_in_child(values->child, found ? (double) (values->end - values->next) : 0);
-	return found;
-}
-
 static void
 show_row(GpuSortGroupValues *values, uint64 position)
 {
-	gpusort_store_tuple(values->row, gpusort_cursor_row(&values->cursor, position));
-}
-
-static bool
-is_same_group(GpuSortGroupValues *values, TupleTableSlot *row)
-{
-	values->econtext->ecxt_innertuple = row;
-	values->econtext->ecxt_outertuple = values->first;
-	return ExecQual(values->same, values->econtext);
+	gpusort_store_tuple(values->groups.row, gpusort_cursor_row(&values->cursor, position));
 }
 
 static bool
@@ -96,7 +61,7 @@ is_in_group(GpuSortGroupValues *values, uint64 position)
 {
 	CHECK_FOR_INTERRUPTS();
 	show_row(values, position);
-	return is_same_group(values, values->row);
+	return gpusort_is_same_group(&values->groups, values->first, values->groups.row);
 }
 
 /*
@@ -106,18 +71,18 @@ is_in_group(GpuSortGroupValues *values, uint64 position)
 static uint64
 find_end(GpuSortGroupValues *values)
 {
-	uint64		low = values->next;
+	uint64		low = values->groups.next;
 	uint64		high;
 	uint64		step = 1;
 
-	if (values->same == NULL)
-		return values->end;
-	while (low + step < values->end && is_in_group(values, low + step))
+	if (values->groups.same == NULL)
+		return values->groups.end;
+	while (low + step < values->groups.end && is_in_group(values, low + step))
 	{
 		low += step;
 		step *= 2;
 	}
-	high = Min(low + step, values->end);
+	high = Min(low + step, values->groups.end);
 	while (high - low > 1)
 	{
 		uint64		middle = low + (high - low) / 2;
@@ -135,7 +100,7 @@ is_null_at(GpuSortGroupValues *values, uint64 position)
 {
 	CHECK_FOR_INTERRUPTS();
 	show_row(values, position);
-	return slot_attisnull(values->row, values->attno);
+	return slot_attisnull(values->groups.row, values->attno);
 }
 
 /* Finds the group's values that are not null.  Nulls lie at one end of a group. */
@@ -170,17 +135,17 @@ find_group(GpuSortGroupValues *values)
 {
 	uint64		from;
 
-	if (values->next >= values->end && !next_stretch(values))
+	if (values->groups.next >= values->groups.end && !gpusort_next_stretch(&values->groups))
 	{
 		values->nrows = values->nvalues = 0;
 		return false;
 	}
-	from = values->next;
+	from = values->groups.next;
 	show_row(values, from);
-	ExecCopySlot(values->first, values->row);
-	values->next = find_end(values);
-	values->nrows = values->next - from;
-	find_nulls(values, from, values->next);
+	ExecCopySlot(values->first, values->groups.row);
+	values->groups.next = find_end(values);
+	values->nrows = values->groups.next - from;
+	find_nulls(values, from, values->groups.next);
 	return true;
 }
 
@@ -210,7 +175,7 @@ read_group(GpuSortGroupValues *values)
 	values->nrows = values->nvalues = values->from = values->store_at = 0;
 	if (TTS_EMPTY(values->ahead))
 	{
-		slot = ExecProcNode(values->child);
+		slot = ExecProcNode(values->groups.child);
 		if (TupIsNull(slot))
 			return false;
 		ExecCopySlot(values->ahead, slot);
@@ -221,10 +186,11 @@ read_group(GpuSortGroupValues *values)
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
-		slot = ExecProcNode(values->child);
+		slot = ExecProcNode(values->groups.child);
 		if (TupIsNull(slot))
 			return true;
-		if (values->same != NULL && !is_same_group(values, slot))
+		if (values->groups.same != NULL &&
+			!gpusort_is_same_group(&values->groups, values->first, slot))
 		{
 			ExecCopySlot(values->ahead, slot);
 			return true;
@@ -241,7 +207,7 @@ read_group(GpuSortGroupValues *values)
 static void
 show_stored(GpuSortGroupValues *values, uint64 number)
 {
-	MemoryContext old = MemoryContextSwitchTo(values->row->tts_mcxt);
+	MemoryContext old = MemoryContextSwitchTo(values->groups.row->tts_mcxt);
 
 	if (number < values->store_at)
 	{
@@ -250,7 +216,7 @@ show_stored(GpuSortGroupValues *values, uint64 number)
 	}
 	if ((number > values->store_at &&
 		 !tuplestore_skiptuples(values->store, (int64) (number - values->store_at), true)) ||
-		!tuplestore_gettupleslot(values->store, true, false, values->row))
+		!tuplestore_gettupleslot(values->store, true, false, values->groups.row))
 		elog(ERROR, "gpusort: a value is missing");
 	MemoryContextSwitchTo(old);
 	values->store_at = number + 1;
@@ -263,12 +229,12 @@ gpusort_next_group(GpuSortGroupValues *values)
 {
 	bool		found;
 
-	if (!values->opened)
+	if (!values->groups.opened)
 		open_values(values);
-	if (values->done)
+	if (values->groups.done)
 		return false;
-	found = values->by_position ? find_group(values) : read_group(values);
-	values->done = !found || values->same == NULL;
+	found = values->groups.by_position ? find_group(values) : read_group(values);
+	values->groups.done = !found || values->groups.same == NULL;
 	return found || values->without_rows;
 }
 
@@ -283,11 +249,11 @@ peek_value(GpuSortGroupValues *values, uint64 number)
 	Datum		value;
 
 	Assert(number < values->nvalues);
-	if (values->by_position)
+	if (values->groups.by_position)
 		show_row(values, values->from + number);
 	else
 		show_stored(values, number);
-	value = slot_getattr(values->row, values->attno, &isnull);
+	value = slot_getattr(values->groups.row, values->attno, &isnull);
 	if (isnull)
 		elog(ERROR, "gpusort: a null among values");
 	return value;
@@ -325,7 +291,7 @@ end_run(EqualRuns *runs, uint64 end)
 static void
 find_known_runs(const GpuSortGroupValues *values, EqualRuns *runs)
 {
-	const uint64 *equal = values->equal_rows;
+	const uint64 *equal = values->groups.equal_rows;
 	uint64		at = values->from + 1;
 	uint64		end = values->from + values->nvalues;
 
@@ -368,7 +334,7 @@ gpusort_most_frequent(GpuSortGroupValues *values)
 {
 	EqualRuns	runs = {0};
 
-	if (values->equal_rows != NULL)
+	if (values->groups.equal_rows != NULL)
 		find_known_runs(values, &runs);
 	else
 		compare_values(values, &runs);
@@ -376,23 +342,12 @@ gpusort_most_frequent(GpuSortGroupValues *values)
 	return runs.longest_start;
 }
 
-/* ---------- the end ---------- */
-
 void
 gpusort_clear_group_values(GpuSortGroupValues *values)
 {
 	ExecClearTuple(values->first);
 	ExecClearTuple(values->ahead);
-	ExecClearTuple(values->row);
 	if (values->store != NULL)
 		tuplestore_end(values->store);
 	values->store = NULL;
-}
-
-void
-gpusort_rescan_group_values(GpuSortGroupValues *values)
-{
-	gpusort_clear_group_values(values);
-	values->opened = false;
-	ExecReScan(values->child);
 }

@@ -1,6 +1,6 @@
 /*
  * groups_private.h
- *		Groups of sorted rows, and rows without those equal to them.
+ *		Nodes that make something of groups of equal rows: GpuSort Unique, Count and Ordered Set.
  */
 #ifndef GPUSORT_GROUPS_PRIVATE_H
 #define GPUSORT_GROUPS_PRIVATE_H
@@ -11,6 +11,71 @@
 
 #include "pg_compat/explain.h"
 #include "sort/sort_result.h"
+
+/* ---------- groups: what these nodes have in common ---------- */
+
+/*
+ * The child is a sort, so equal rows are neighbours.  Where its rows can be read by position, the
+ * nodes don't execute it, but take stretches of its rows, and look at as few of these as they have
+ * to: the sort tells which rows are equal to the row before (gpusort_tell_equal()).  Where the rows
+ * can't be read by position, or the sort can't tell which are equal, rows are compared as the child
+ * returns them.
+ */
+
+typedef struct GpuSortGroupsNode
+{
+	CustomScanState css;		/* must be first field */
+	PlanState  *child;			/* a GpuSort, or a GpuSort Shared that is read in slices */
+	ExprState  *same;			/* whether two rows are of the same group; NULL: all are */
+	TupleTableSlot *row;		/* a row of the child that is being looked at */
+
+	/* this execution */
+	bool		opened;
+	bool		by_position;	/* rows are read by position, otherwise through the child */
+	bool		done;			/* for the nodes: there are no more groups */
+	GpuSortResult *result;		/* the child's */
+	GpuSortView view;			/* of its rows, unless they are read through a cursor */
+	const uint64 *equal_rows;	/* rows that are equal to the row before; NULL: not known */
+	uint64		next;			/* positions next .. end - 1 of the stretch, which have not been */
+	uint64		end;			/* looked at */
+} GpuSortGroupsNode;
+
+/* Begins a node, whose plan says by which columns its groups are told apart. */
+extern void gpusort_begin_groups(GpuSortGroupsNode *node);
+
+/*
+ * Sorts, if need be, and finds out whether the rows can be read by position.  Without a cursor,
+ * they are read through the view, which must tell which rows are equal.  With one, they are read
+ * through the cursor, and nothing need be known of equal rows.
+ */
+extern void gpusort_open_groups(GpuSortGroupsNode *node, GpuSortCursor *cursor);
+
+/*
+ * Takes the next stretch of rows by position for this participant.  No group goes on in another
+ * stretch.  Returns false if there are no more.
+ */
+extern bool gpusort_next_stretch(GpuSortGroupsNode *node);
+
+/* Returns whether a row belongs to the group of the row `first`. */
+extern bool gpusort_is_same_group(GpuSortGroupsNode *node, TupleTableSlot *first,
+								  TupleTableSlot *row);
+
+/*
+ * Reads the first row of the next group through the child, and stores it in `previous`, which has
+ * the first row of the group before, or is empty.  Returns false if there is none.
+ */
+extern bool gpusort_next_first_row(GpuSortGroupsNode *node, TupleTableSlot *previous);
+
+/*
+ * Returns the row that the node returns for a group, whose columns have been put into the empty
+ * scan slot; NULL if the node's conditions remove it.
+ */
+extern TupleTableSlot *gpusort_return_group(GpuSortGroupsNode *node);
+
+/* Callbacks: let go of the child's rows; begin anew; explain how equal rows were found. */
+extern void gpusort_release_groups(CustomScanState *css);
+extern void gpusort_rescan_groups(CustomScanState *css);
+extern void gpusort_explain_equal_rows(CustomScanState *css, List *ancestors, ExplainState *es);
 
 /* ---------- group values: groups of sorted rows, and their values by number ---------- */
 
@@ -24,9 +89,7 @@
 
 typedef struct GpuSortGroupValues
 {
-	PlanState  *child;			/* a GpuSort, or a GpuSort Shared that is read in slices */
-	ExprContext *econtext;		/* the node's, for `same` */
-	ExprState  *same;			/* whether two rows are of the same group; NULL: all are */
+	GpuSortGroupsNode groups;	/* must be first field */
 	bool		without_rows;	/* if there are no rows, they are an (empty) group */
 
 	/* the column of values */
@@ -38,31 +101,22 @@ typedef struct GpuSortGroupValues
 	FmgrInfo	equal;			/* whether two values are equal */
 
 	/* this execution */
-	bool		opened;
-	bool		by_position;	/* rows are read through the cursor, otherwise from the store */
-	GpuSortResult *result;
-	GpuSortCursor cursor;
-	const uint64 *equal_rows;	/* rows that are equal to the row before; NULL: not known */
-	uint64		next;			/* positions next .. end - 1 of a stretch are in no group yet */
-	uint64		end;
-	Tuplestorestate *store;
+	GpuSortCursor cursor;		/* for rows by position */
+	Tuplestorestate *store;		/* for others; or NULL */
 	uint64		store_at;		/* number of the row that the store returns next */
-	bool		done;
 
 	/* the group */
 	TupleTableSlot *first;		/* its first row */
 	TupleTableSlot *ahead;		/* the first row of the next group, if rows come one by one */
-	TupleTableSlot *row;		/* a row that is being looked at */
 	uint64		nrows;
 	uint64		from;			/* position of the first value that is not null */
 	uint64		nvalues;
 } GpuSortGroupValues;
 
 /*
- * Initializes `values` for a node whose child has just been initialized.  The node's plan says what
- * the groups are.
+ * Begins a node.  The values are in the sort column behind those that its groups are told apart by.
  */
-extern void gpusort_begin_group_values(GpuSortGroupValues *values, CustomScanState *css);
+extern void gpusort_begin_group_values(GpuSortGroupValues *values);
 
 /*
  * Goes to the next group, sorting first if need be.  Returns false if there is none.  Without GROUP
@@ -79,56 +133,7 @@ extern Datum gpusort_group_value(GpuSortGroupValues *values, uint64 number);
  */
 extern uint64 gpusort_most_frequent(GpuSortGroupValues *values);
 
+/* Forgets the group and its values. */
 extern void gpusort_clear_group_values(GpuSortGroupValues *values);
-extern void gpusort_rescan_group_values(GpuSortGroupValues *values);
-
-/* ---------- unique rows: the rows of a sort that are not equal to the row before ---------- */
-
-/*
- * These are the first ones of equal rows.
- *
- * The sort tells which rows are equal to the row before (gpusort_tell_equal()), so that of equal
- * rows only the first one is looked at, or none if rows are only counted.  Where the rows don't
- * lie in memory, or the sort cannot tell which are equal, rows are compared as they come.
- */
-
-typedef struct GpuSortUniqueRows
-{
-	PlanState  *child;			/* a GpuSort, or a GpuSort Shared that is read in slices */
-	ExprContext *econtext;		/* the node's, for `match` */
-	ExprState  *match;			/* whether two rows are equal, where they have to be compared */
-
-	/* this execution */
-	bool		opened;
-	GpuSortResult *result;		/* the child's */
-	bool		is_view;		/* rows are read through `view`, otherwise through the child */
-	GpuSortView view;
-} GpuSortUniqueRows;
-
-/*
- * Initializes `rows` for a node whose child has just been initialized.  The node's plan says which
- * columns are compared.
- */
-extern void gpusort_begin_unique_rows(GpuSortUniqueRows *rows, CustomScanState *css);
-
-/* Sorts, if need be.  Returns false if the rows have to be read through the child. */
-extern bool gpusort_open_unique_rows(GpuSortUniqueRows *rows);
-
-/*
- * Takes the next stretch of the view, positions *from .. *end - 1, for this participant.  Rows that
- * are equal are never in different stretches.  Returns false if there are no more.
- */
-extern bool gpusort_next_unique_stretch(GpuSortUniqueRows *rows, uint64 *from, uint64 *end);
-
-/*
- * Reads the next row of the child that is not equal to the row in `previous`, and stores it there.
- * Returns false if there is none.
- */
-extern bool gpusort_next_unique_row(GpuSortUniqueRows *rows, TupleTableSlot *previous);
-
-extern void gpusort_rescan_unique_rows(GpuSortUniqueRows *rows);
-
-/* Explains how this process has found out which rows are equal. */
-extern void gpusort_explain_unique_rows(const GpuSortUniqueRows *rows, ExplainState *es);
 
 #endif							/* GPUSORT_GROUPS_PRIVATE_H */

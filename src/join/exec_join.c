@@ -20,7 +20,6 @@
 #include "access/parallel.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
 #include "port/atomics.h"
 #include "storage/barrier.h"
 #include "utils/memutils.h"
@@ -49,80 +48,35 @@ typedef enum GpuSortJoinStage
 /* What participants share, in dynamic shared memory. */
 typedef struct GpuSortJoinShared
 {
+	GpuSortJoinCounts counts;	/* must be first field */
 	int			participants;	/* how many there may be */
 	Barrier		barrier;
 	pg_atomic_uint32 next_side; /* the next side that nobody has begun to sort; 2: none */
 	GpuSortJoinCounter counter;
-
-	/* what participants that have ended have found */
-	pg_atomic_uint64 ranges;
-	pg_atomic_uint64 matches;
 } GpuSortJoinShared;
 
 typedef struct GpuSortJoinState
 {
-	CustomScanState css;		/* must be first field */
+	GpuSortJoinNode join;		/* must be first field */
 	MemoryContext context;
 	GpuSortJoinSide sides[2];
 	GpuSortJoinKeys keys;
 	GpuSortJoinRows rows;
-	GpuSortJoinShared *shared;	/* NULL: the query is not parallel, or shared memory has gone */
 	GpuSortJoinCounter counter; /* used without shared memory */
 	bool		ready;			/* the sides are open */
-	bool		done;			/* there are no more rows */
-	bool		counted;		/* this participant's counts have been added to the shared ones */
-	GpuSortJoinReport report;
 } GpuSortJoinState;
 
 /* The wait event of waiting for other participants. */
 static uint32 wait_event = 0;
 
-static void begin_node(CustomScanState *css, EState *estate, int eflags);
-static TupleTableSlot *exec_node(CustomScanState *css);
-static void end_node(CustomScanState *css);
-static void rescan_node(CustomScanState *css);
-static Size estimate_shared(CustomScanState *css, ParallelContext *pcxt);
-static void initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate);
-static void reinitialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate);
-static void attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate);
-static void detach_shared(CustomScanState *css);
-static void explain_node(CustomScanState *css, List *ancestors, ExplainState *es);
-
-static const CustomExecMethods exec_methods = {
-	.CustomName = GPUSORT_JOIN_NODE,
-	.BeginCustomScan = begin_node,
-	.ExecCustomScan = exec_node,
-	.EndCustomScan = end_node,
-	.ReScanCustomScan = rescan_node,
-	.EstimateDSMCustomScan = estimate_shared,
-	.InitializeDSMCustomScan = initialize_shared,
-	.ReInitializeDSMCustomScan = reinitialize_shared,
-	.InitializeWorkerCustomScan = attach_shared,
-	.ShutdownCustomScan = detach_shared,
-	.ExplainCustomScan = explain_node
-};
-
-static Node *
-create_state(CustomScan *scan)
-{
-	GpuSortJoinState *node = palloc0(sizeof(GpuSortJoinState));
-
-	NodeSetTag(node, T_CustomScanState);
-	node->css.methods = &exec_methods;
-	return (Node *) node;
-}
-
-void
-gpusort_register_join(void)
-{
-	static const CustomScanMethods methods = {
-		.CustomName = GPUSORT_JOIN_NODE, .CreateCustomScanState = create_state
-	};
-
-	RegisterCustomScanMethods(&methods);
-}
-
 /* ---------- shared memory ---------- */
+
+/* Returns what the participants share, or NULL. */
+static GpuSortJoinShared *
+shared_of(GpuSortJoinState *node)
+{
+	return (GpuSortJoinShared *) node->join.shared;
+}
 
 static Size
 estimate_shared(CustomScanState *css, ParallelContext *pcxt)
@@ -134,7 +88,7 @@ estimate_shared(CustomScanState *css, ParallelContext *pcxt)
 static void
 forget_rows(GpuSortJoinState *node)
 {
-	ExecClearTuple(node->css.ss.ps.ps_ResultTupleSlot);
+	ExecClearTuple(node->join.css.ss.ps.ps_ResultTupleSlot);
 	for (int i = 0; i < 2; i++)
 		gpusort_clear_join_side(&node->sides[i]);
 	gpusort_clear_join_keys(&node->keys);
@@ -145,14 +99,13 @@ forget_rows(GpuSortJoinState *node)
 static void
 begin_execution(GpuSortJoinState *node)
 {
-	GpuSortJoinShared *shared = node->shared;
+	GpuSortJoinShared *shared = shared_of(node);
 
 	forget_rows(node);
 	BarrierInit(&shared->barrier, 0);
 	pg_atomic_init_u32(&shared->next_side, 0);
 	gpusort_init_join_counter(&shared->counter);
-	pg_atomic_init_u64(&shared->ranges, 0);
-	pg_atomic_init_u64(&shared->matches, 0);
+	gpusort_init_join_counts(&node->join);
 }
 
 static void
@@ -160,11 +113,9 @@ initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
 	GpuSortJoinState *node = (GpuSortJoinState *) css;
 
-	/* without a segment there are no workers; else each participant may join for itself */
-	if (pcxt->seg == NULL || !css->ss.ps.plan->parallel_aware)
+	if (!gpusort_share_join(&node->join, pcxt, coordinate))
 		return;
-	node->shared = coordinate;
-	node->shared->participants = pcxt->nworkers + 1;
+	shared_of(node)->participants = pcxt->nworkers + 1;
 	begin_execution(node);
 }
 
@@ -173,61 +124,24 @@ reinitialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinat
 {
 	GpuSortJoinState *node = (GpuSortJoinState *) css;
 
-	if (node->shared != NULL)
+	if (node->join.shared != NULL)
 		begin_execution(node);
 }
 
-static void
-attach_shared(CustomScanState *css, shm_toc *toc, void *coordinate)
+static bool
+make_report(GpuSortJoinNode *join)
 {
-	GpuSortJoinState *node = (GpuSortJoinState *) css;
+	const GpuSortJoinState *node = (const GpuSortJoinState *) join;
+	const GpuSortJoinRows *rows = &node->rows;
 
-	if (css->ss.ps.plan->parallel_aware)
-		node->shared = coordinate;
-}
-
-/*
- * Fills in the report with what this participant has found so far.  With shared memory, that is
- * added to what all participants have found, once.
- */
-static void
-count_rows(GpuSortJoinState *node)
-{
-	GpuSortJoinShared *shared = node->shared;
-
-	if (!node->ready || node->counted)
-		return;
-	node->report.performed = true;
-	node->report.streamed = node->rows.ranges.streams;
-	node->report.merged = node->rows.ranges.is_merged;
-	node->report.pieces = node->rows.ranges.pieces;
-	node->report.ranges = node->rows.nranges;
-	node->report.matches = node->rows.nmatches;
-	if (shared == NULL)
-		return;
-	node->counted = true;
-	pg_atomic_fetch_add_u64(&shared->ranges, node->report.ranges);
-	pg_atomic_fetch_add_u64(&shared->matches, node->report.matches);
-}
-
-/*
- * Takes the counts of all participants from shared memory, which is about to go, and returns no
- * more rows.  Without shared memory, this may only be the end of a FETCH: more rows may be asked
- * for.
- */
-static void
-detach_shared(CustomScanState *css)
-{
-	GpuSortJoinState *node = (GpuSortJoinState *) css;
-	GpuSortJoinShared *shared = node->shared;
-
-	count_rows(node);
-	if (shared == NULL)
-		return;
-	node->report.ranges = pg_atomic_read_u64(&shared->ranges);
-	node->report.matches = pg_atomic_read_u64(&shared->matches);
-	node->shared = NULL;
-	node->done = node->ready;
+	if (!node->ready)
+		return false;
+	join->report.streamed = rows->ranges.streams;
+	join->report.merged = rows->ranges.is_merged;
+	join->report.pieces = rows->ranges.pieces;
+	join->report.ranges = rows->nranges;
+	join->report.matches = rows->nmatches;
+	return true;
 }
 
 /* ---------- sorting and joining ---------- */
@@ -354,7 +268,7 @@ sort_collected(GpuSortJoinState *node)
 	uint32		count = may_merge(node) ? 2 : 1;
 	uint32		side;
 
-	while ((side = pg_atomic_fetch_add_u32(&node->shared->next_side, count)) < 2)
+	while ((side = pg_atomic_fetch_add_u32(&shared_of(node)->next_side, count)) < 2)
 	{
 		if (side == 0 && count == 2)
 			sort_both(node);
@@ -372,7 +286,7 @@ static bool
 sort_together(GpuSortJoinState *node)
 {
 	uint32		event = gpusort_wait_event(&wait_event, "GpuSortJoin");
-	Barrier    *barrier = &node->shared->barrier;
+	Barrier    *barrier = &shared_of(node)->barrier;
 	int			stage = BarrierAttach(barrier);
 	int			first = smaller_side(node);
 
@@ -412,10 +326,10 @@ begin_ranges(GpuSortJoinState *node)
 
 	ranges->sides = node->sides;
 	ranges->keys = &node->keys;
-	ranges->participants = node->shared != NULL ? node->shared->participants : 1;
+	ranges->participants = node->join.shared != NULL ? shared_of(node)->participants : 1;
 	ranges->counter = &node->counter;
-	if (node->shared != NULL)
-		ranges->counter = &node->shared->counter;
+	if (node->join.shared != NULL)
+		ranges->counter = &shared_of(node)->counter;
 	else
 		gpusort_init_join_counter(&node->counter);
 	gpusort_begin_join_ranges(ranges);
@@ -448,9 +362,9 @@ sort_sides(GpuSortJoinState *node)
 {
 	bool		any_shared = node->sides[OUTER].is_shared || node->sides[INNER].is_shared;
 
-	if (node->shared == NULL && (any_shared || !may_merge(node)))
+	if (node->join.shared == NULL && (any_shared || !may_merge(node)))
 		return open_one_by_one(node);
-	if (node->shared == NULL)
+	if (node->join.shared == NULL)
 		sort_alone(node);
 	else if (!sort_together(node))
 	{
@@ -471,7 +385,7 @@ open_sides(GpuSortJoinState *node)
 		begin_ranges(node);
 	node->rows.nranges = node->rows.nmatches = 0;
 	gpusort_restart_join_rows(&node->rows);
-	node->counted = node->done = !any;
+	node->join.counted = node->join.done = !any;
 	node->ready = true;
 }
 
@@ -485,66 +399,26 @@ exec_proc_node(PlanState *ps)
 
 	if (unlikely(!node->ready))
 		open_sides(node);
-	if (unlikely(node->done))
+	if (unlikely(node->join.done))
 		return NULL;
 	slot = gpusort_next_join_row(&node->rows);
 	if (unlikely(slot == NULL))
 	{
-		node->done = true;
-		count_rows(node);
+		node->join.done = true;
+		gpusort_count_join(&node->join);
 	}
 	return slot;
 }
 
-static TupleTableSlot *
-exec_node(CustomScanState *css)
-{
-	return exec_proc_node(&css->ss.ps);
-}
-
 /* ---------- the node ---------- */
 
-/* An expression walker that notes which sides' columns are used, in sides[].wanted. */
-static bool
-find_wanted(Node *expr, void *arg)
-{
-	GpuSortJoinSide *sides = arg;
-
-	if (expr == NULL)
-		return false;
-	if (IsA(expr, Var))
-	{
-		if (((const Var *) expr)->varno == OUTER_VAR)
-			sides[OUTER].wanted = true;
-		if (((const Var *) expr)->varno == INNER_VAR)
-			sides[INNER].wanted = true;
-		return false;
-	}
-	return expression_tree_walker(expr, find_wanted, arg);
-}
-
-static ExprState *
-begin_clauses(GpuSortJoinState *node, GpuSortJoinExprs which)
-{
-	const CustomScan *scan = (const CustomScan *) node->css.ss.ps.plan;
-	List	   *clauses = list_nth(scan->custom_exprs, which);
-
-	(void) find_wanted((Node *) clauses, node->sides);
-	return ExecInitQual(clauses, &node->css.ss.ps);
-}
-
 static void
-begin_node(CustomScanState *css, EState *estate, int eflags)
+begin_node(CustomScanState *css, int eflags)
 {
 	GpuSortJoinState *node = (GpuSortJoinState *) css;
-	CustomScan *scan = (CustomScan *) css->ss.ps.plan;
-	const List *how = linitial(scan->custom_private);
-	PlanState  *ps = &css->ss.ps;
+	const List *how = linitial(((const CustomScan *) css->ss.ps.plan)->custom_private);
+	EState	   *estate = css->ss.ps.state;
 
-	/* the children are read from front to back, and from marks again only where they must be */
-	eflags = (eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD)) | EXEC_FLAG_MARK;
-	outerPlanState(css) = ExecInitNode(outerPlan(scan), estate, eflags);
-	innerPlanState(css) = ExecInitNode(innerPlan(scan), estate, eflags);
 	gpusort_begin_join_side(&node->sides[OUTER], outerPlanState(css), estate);
 	gpusort_begin_join_side(&node->sides[INNER], innerPlanState(css), estate);
 
@@ -553,28 +427,28 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 	node->context = AllocSetContextCreate(estate->es_query_cxt, "GpuSort Join",
 										  ALLOCSET_DEFAULT_SIZES);
 
-	ps->ps_ProjInfo = ExecBuildProjectionInfo(scan->custom_scan_tlist, ps->ps_ExprContext,
-											  ps->ps_ResultTupleSlot, ps, NULL);
-	(void) find_wanted((Node *) scan->custom_scan_tlist, node->sides);
-	node->rows.ps = ps;
+	gpusort_begin_join_node(&node->join, make_report);
+	for (int i = 0; i < 2; i++)
+		node->sides[i].wanted = node->join.wanted[i];
+	node->rows.ps = &css->ss.ps;
 	node->rows.sides = node->sides;
 	node->rows.context = node->context;
-	node->rows.filter = begin_clauses(node, GPUSORT_JOIN_FILTER);
-	node->rows.qual = begin_clauses(node, GPUSORT_JOIN_OTHER);
+	node->rows.filter = node->join.filter;
+	node->rows.qual = node->join.qual;
 	gpusort_begin_join_rows(&node->rows, list_nth_int(how, GPUSORT_JOIN_TYPE),
 							list_nth_int(how, GPUSORT_JOIN_INNER_UNIQUE) != 0);
-	ps->ExecProcNode = exec_proc_node;
+}
+
+static void
+release_rows(CustomScanState *css)
+{
+	forget_rows((GpuSortJoinState *) css);
 }
 
 static void
 end_node(CustomScanState *css)
 {
-	GpuSortJoinState *node = (GpuSortJoinState *) css;
-
-	forget_rows(node);
-	ExecEndNode(outerPlanState(css));
-	ExecEndNode(innerPlanState(css));
-	MemoryContextDelete(node->context);
+	MemoryContextDelete(((GpuSortJoinState *) css)->context);
 }
 
 /*
@@ -596,15 +470,22 @@ rescan_node(CustomScanState *css)
 	forget_rows(node);
 }
 
-/* ---------- EXPLAIN ---------- */
-
-static void
-explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
-{
-	GpuSortJoinState *node = (GpuSortJoinState *) css;
-
-	/* the query may have stopped before the last row, where nothing was counted yet */
-	if (es->analyze)
-		count_rows(node);
-	gpusort_explain_join(css, &node->report, ancestors, es);
-}
+/* The children are read from front to back, and from marks again only where they must be. */
+GpuSortNodeKind gpusort_join_kind = {
+	.methods = {
+		.CustomName = GPUSORT_JOIN_NODE,
+		.ReScanCustomScan = rescan_node,
+		.EstimateDSMCustomScan = estimate_shared,
+		.InitializeDSMCustomScan = initialize_shared,
+		.ReInitializeDSMCustomScan = reinitialize_shared,
+		.InitializeWorkerCustomScan = gpusort_attach_join,
+		.ShutdownCustomScan = gpusort_detach_join,
+		.ExplainCustomScan = gpusort_explain_join
+	},
+	.state_bytes = sizeof(GpuSortJoinState),
+	.child_eflags = EXEC_FLAG_MARK,
+	.begin = begin_node,
+	.next = exec_proc_node,
+	.release = release_rows,
+	.end = end_node
+};

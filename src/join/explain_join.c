@@ -90,12 +90,15 @@ explain_report(const GpuSortJoinReport *report, ExplainState *es)
 }
 
 void
-gpusort_explain_join(CustomScanState *css, const GpuSortJoinReport *report, List *ancestors,
-					 ExplainState *es)
+gpusort_explain_join(CustomScanState *css, List *ancestors, ExplainState *es)
 {
+	GpuSortJoinNode *node = (GpuSortJoinNode *) css;
 	const CustomScan *scan = (const CustomScan *) css->ss.ps.plan;
 	JoinType	type = list_nth_int(linitial(scan->custom_private), GPUSORT_JOIN_TYPE);
 
+	/* the query may have stopped before the last row, where nothing was counted yet */
+	if (es->analyze)
+		gpusort_count_join(node);
 	ExplainPropertyText("Join Type", name_of_type(type), es);
 	explain_clauses(css, GPUSORT_JOIN_CLAUSES, "Join Cond", ancestors, es);
 	explain_clauses(css, GPUSORT_JOIN_FILTER, "Join Filter", ancestors, es);
@@ -104,6 +107,6 @@ gpusort_explain_join(CustomScanState *css, const GpuSortJoinReport *report, List
 	explain_clauses(css, GPUSORT_JOIN_OTHER, "Filter", ancestors, es);
 	explain_removed(css, GPUSORT_JOIN_OTHER, "Rows Removed by Filter",
 					css->ss.ps.instrument != NULL ? css->ss.ps.instrument->nfiltered2 : 0, es);
-	if (es->analyze && report->performed)
-		explain_report(report, es);
+	if (es->analyze && node->report.performed)
+		explain_report(&node->report, es);
 }

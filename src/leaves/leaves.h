@@ -5,7 +5,8 @@
 #ifndef GPUSORT_LEAVES_H
 #define GPUSORT_LEAVES_H
 
-/* Registers the node's methods, so that the server finds them by the node's name. */
-extern void gpusort_register_leaf_join(void);
+#include "exec/exec.h"
+
+extern GpuSortNodeKind gpusort_leaf_join_kind;
 
 #endif							/* GPUSORT_LEAVES_H */
