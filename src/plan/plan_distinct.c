@@ -50,45 +50,14 @@ make_unique_path(PlannerInfo *root, RelOptInfo *distinct_rel, Path *sorted, doub
 	return gpusort_make_unique_sorted_path(root, distinct_rel, sorted, ncolumns, distinct_rows);
 }
 
-/*
- * Makes paths that sort a relation's rows and make them distinct, a List of Path.  sorted_rel has
- * all rows, or those that workers have left of theirs.
- */
-static List *
-make_unique_paths(const GpuSortGroupedRows *grouped, RelOptInfo *sorted_rel)
-{
-	List	   *paths = gpusort_make_sorted_paths(grouped->root, sorted_rel, grouped->rel,
-												  grouped->order, GPUSORT_NO_LIMIT);
-	ListCell   *lc;
-
-	foreach(lc, paths)
-		lfirst(lc) = make_unique_path(grouped->root, grouped->rel, lfirst(lc), grouped->groups);
-	return paths;
-}
-
-/*
- * Makes a path that makes a participant's slice distinct; `original` points to the number of
- * distinct rows of all slices.
- */
+/* Makes a path that makes rows, or a participant's slice, distinct. */
 static Path *
-make_sliced(const GpuSortSlices *slices, const void *original)
+make_path(const GpuSortSlices *slices, const void *original)
 {
-	double		distinct_rows = *(const double *) original;
+	const GpuSortGroupedRows *grouped = original;
 
 	return make_unique_path(slices->root, slices->rel, slices->sort,
-							clamp_row_est(distinct_rows * slices->fraction));
-}
-
-static List *
-make_sliced_paths(const GpuSortGroupedRows *grouped, Cost *cost)
-{
-	GpuSortSlices slices = {.root = grouped->root, .rel = grouped->rel};
-
-	if (!gpusort_plans_shared() || !grouped->rel->consider_parallel ||
-		!gpusort_make_slices(&slices, grouped->input_rel, grouped->order,
-							 list_length(grouped->pathkeys)))
-		return NIL;
-	return gpusort_offer_sliced(&slices, make_sliced, &grouped->groups, 0, cost);
+							clamp_row_est(grouped->groups * slices->fraction));
 }
 
 void
@@ -96,6 +65,9 @@ gpusort_add_distinct_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 {
 	const Path *cheapest = input_rel->cheapest_total_path;
 	GpuSortGroupedRows grouped = {.root = root, .rel = distinct_rel, .input_rel = input_rel};
+	GpuSortSlices slices = {
+		.root = root, .rel = distinct_rel, .make = make_path, .original = &grouped
+	};
 	RelOptInfo *partial_rel;
 	List	   *paths = NIL;
 	List	   *sliced = NIL;
@@ -110,11 +82,14 @@ gpusort_add_distinct_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 	grouped.order = wanted_order(root);
 	if (gpusort_plan_groups_might_be_kept(&grouped, input_rel, 0))
 	{
-		paths = make_unique_paths(&grouped, input_rel);
-		sliced = make_sliced_paths(&grouped, &cost);
+		paths = gpusort_make_whole_paths(&slices, input_rel, grouped.order);
+		if (distinct_rel->consider_parallel)
+			sliced = gpusort_offer_sliced(&slices, input_rel, grouped.order,
+										  list_length(grouped.pathkeys), &cost);
 	}
 	partial_rel = fetch_upper_rel(root, UPPERREL_PARTIAL_DISTINCT, NULL);
 	if (partial_rel->pathlist != NIL && gpusort_plan_groups_might_be_kept(&grouped, partial_rel, 0))
-		paths = list_concat(paths, make_unique_paths(&grouped, partial_rel));
+		paths = list_concat(paths,
+							gpusort_make_whole_paths(&slices, partial_rel, grouped.order));
 	gpusort_offer_paths(&grouped, paths, sliced, cost);
 }

@@ -243,39 +243,9 @@ make_unique(const DistinctAggs *aggs, Path *input, double values)
 										   clamp_row_est(values));
 }
 
-/* Makes the paths above a sort of all rows, collected by one process or by workers. */
-static List *
-make_whole_paths(const DistinctAggs *aggs)
-{
-	List	   *paths = gpusort_make_sorted_paths(aggs->grouping.root, aggs->grouping.input_rel,
-												  aggs->grouping.grouped_rel,
-												  aggs->grouping.pathkeys, GPUSORT_NO_LIMIT);
-	ListCell   *lc;
-
-	foreach(lc, paths)
-	{
-		Path	   *unique = make_unique(aggs, lfirst(lc), aggs->values);
-
-		lfirst(lc) = gpusort_make_aggregate_path(&aggs->grouping,
-												 make_agg(aggs, unique, AGGSPLIT_SIMPLE,
-														  aggs->grouping.groups),
-												 NIL, NIL);
-	}
-	return paths;
-}
-
-static bool
-make_slices(const DistinctAggs *aggs, int columns, GpuSortSlices *slices)
-{
-	slices->root = aggs->grouping.root;
-	slices->rel = aggs->grouping.grouped_rel;
-	return gpusort_plans_shared() && aggs->grouping.grouped_rel->consider_parallel &&
-		gpusort_make_slices(slices, aggs->grouping.input_rel, aggs->grouping.pathkeys, columns);
-}
-
-/* Makes a path above slices that cut no group. */
+/* Makes a path above a sort of all rows, or above slices that cut no group. */
 static Path *
-make_whole_groups(const GpuSortSlices *slices, const void *original)
+make_path(const GpuSortSlices *slices, const void *original)
 {
 	const DistinctAggs *aggs = original;
 	Path	   *unique = make_unique(aggs, slices->sort, aggs->values * slices->fraction);
@@ -286,28 +256,19 @@ make_whole_groups(const GpuSortSlices *slices, const void *original)
 									   NIL, NIL);
 }
 
-static List *
-make_group_paths(const DistinctAggs *aggs)
-{
-	GpuSortSlices slices;
-	Cost		cost;
-
-	if (!make_slices(aggs, aggs->grouping.group_columns, &slices))
-		return NIL;
-	return gpusort_offer_sliced(&slices, make_whole_groups, aggs, 0, &cost);
-}
-
 /* Makes the path above slices that cut groups, but keep equal values together. */
 static List *
 make_part_paths(const DistinctAggs *aggs)
 {
 	PlannerInfo *root = aggs->grouping.root;
 	RelOptInfo *rel = aggs->grouping.grouped_rel;
-	GpuSortSlices slices;
+	GpuSortSlices slices = {.root = root, .rel = rel};
 	Path	   *path;
 	double		rows;
 
-	if (!aggs->in_parts || !make_slices(aggs, list_length(aggs->grouping.pathkeys), &slices))
+	if (!aggs->in_parts || !rel->consider_parallel ||
+		!gpusort_make_slices(&slices, aggs->grouping.input_rel, aggs->grouping.pathkeys,
+							 list_length(aggs->grouping.pathkeys)))
 		return NIL;
 	path = slices.sort;
 	if (aggs->only_values)
@@ -344,6 +305,10 @@ void
 gpusort_make_distinct_agg_paths(const GpuSortGrouping *grouping, GpuSortAggregatePaths *paths)
 {
 	DistinctAggs aggs = {.grouping = *grouping};
+	GpuSortSlices slices = {
+		.root = grouping->root, .rel = grouping->grouped_rel, .make = make_path, .original = &aggs
+	};
+	Cost		cost;
 
 	if (!read_aggregates(&aggs))
 		return;
@@ -362,9 +327,10 @@ gpusort_make_distinct_agg_paths(const GpuSortGrouping *grouping, GpuSortAggregat
 	estimate_values(&aggs);
 	make_target(&aggs);
 	if (aggs.only_values)
-	{
-		paths->whole = make_whole_paths(&aggs);
-		paths->sliced = make_group_paths(&aggs);
-	}
+		paths->whole = gpusort_make_whole_paths(&slices, grouping->input_rel,
+												aggs.grouping.pathkeys);
+	if (aggs.only_values && grouping->grouped_rel->consider_parallel)
+		paths->sliced = gpusort_offer_sliced(&slices, grouping->input_rel, aggs.grouping.pathkeys,
+											 aggs.grouping.group_columns, &cost);
 	paths->sliced = list_concat(paths->sliced, make_part_paths(&aggs));
 }

@@ -80,7 +80,7 @@ gpusort_make_group_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *g
 						 Cost *cost)
 {
 	const AggPath *grouping;
-	GpuSortSlices slices = {.root = root, .rel = grouped_rel};
+	GpuSortSlices slices = {.root = root, .rel = grouped_rel, .make = copy_grouping};
 	List	   *pathkeys;
 
 	*cost = GPUSORT_NO_SLICES;
@@ -94,10 +94,10 @@ gpusort_make_group_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *g
 	/* Input that is in order anyway may be in order by more columns than are needed. */
 	pathkeys = list_truncate(list_copy(grouping->subpath->pathkeys),
 							 list_length(root->group_pathkeys));
-	if (!gpusort_make_slices(&slices, input_rel, pathkeys,
-							 gpusort_count_leading_keys(root, grouping->groupClause, pathkeys)))
-		return NIL;
-	return gpusort_offer_sliced(&slices, copy_grouping, grouping, 0, cost);
+	slices.original = grouping;
+	return gpusort_offer_sliced(&slices, input_rel, pathkeys,
+								gpusort_count_leading_keys(root, grouping->groupClause, pathkeys),
+								cost);
 }
 
 /* ---------- grouping sorted rows ---------- */

@@ -250,48 +250,22 @@ make_agg(const OrderedAggs *aggs, Path *input, double groups)
 	return gpusort_make_aggregate_path(grouping, agg, NIL, NIL);
 }
 
-static List *
-make_whole_paths(const OrderedAggs *aggs)
-{
-	const GpuSortGrouping *grouping = &aggs->grouping;
-	List	   *paths = gpusort_make_sorted_paths(grouping->root, grouping->input_rel,
-												  grouping->grouped_rel, grouping->pathkeys,
-												  GPUSORT_NO_LIMIT);
-	ListCell   *lc;
-
-	foreach(lc, paths)
-		lfirst(lc) = make_agg(aggs, lfirst(lc), grouping->groups);
-	return paths;
-}
-
 static Path *
-make_sliced(const GpuSortSlices *slices, const void *original)
+make_path(const GpuSortSlices *slices, const void *original)
 {
 	const OrderedAggs *aggs = original;
 
 	return make_agg(aggs, slices->sort, Max(aggs->grouping.groups * slices->fraction, 1));
 }
 
-/* Makes the paths above slices that cut no group. */
-static List *
-make_sliced_paths(const OrderedAggs *aggs, Cost *cost)
-{
-	const GpuSortGrouping *grouping = &aggs->grouping;
-	GpuSortSlices slices = {.root = grouping->root, .rel = grouping->grouped_rel};
-
-	*cost = GPUSORT_NO_SLICES;
-	if (!gpusort_plans_shared() || !grouping->grouped_rel->consider_parallel ||
-		!gpusort_make_slices(&slices, grouping->input_rel, grouping->pathkeys,
-							 grouping->group_columns))
-		return NIL;
-	return gpusort_offer_sliced(&slices, make_sliced, aggs, 0, cost);
-}
-
 void
 gpusort_make_ordered_agg_paths(const GpuSortGrouping *grouping, GpuSortAggregatePaths *paths)
 {
 	OrderedAggs aggs = {.grouping = *grouping};
-	Cost		cost;
+	GpuSortSlices slices = {
+		.root = grouping->root, .rel = grouping->grouped_rel, .make = make_path, .original = &aggs
+	};
+	Cost		cost = GPUSORT_NO_SLICES;
 
 	memset(paths, 0, sizeof(*paths));
 	read_aggregates(&aggs);
@@ -308,7 +282,10 @@ gpusort_make_ordered_agg_paths(const GpuSortGrouping *grouping, GpuSortAggregate
 		!gpusort_grouping_might_be_kept(&aggs.grouping, paths->lacking))
 		return;
 	make_target(&aggs);
-	paths->whole = make_whole_paths(&aggs);
-	paths->sliced = make_sliced_paths(&aggs, &cost);
+	paths->whole = gpusort_make_whole_paths(&slices, grouping->input_rel, aggs.grouping.pathkeys);
+	/* slices must not cut groups */
+	if (grouping->grouped_rel->consider_parallel)
+		paths->sliced = gpusort_offer_sliced(&slices, grouping->input_rel, aggs.grouping.pathkeys,
+											 aggs.grouping.group_columns, &cost);
 	paths->whole = gpusort_cheaper_paths(paths->whole, cost);
 }

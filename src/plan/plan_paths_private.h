@@ -95,26 +95,41 @@ extern Path *gpusort_make_shared_path(PlannerInfo *root, RelOptInfo *rel,
  * shared one.
  */
 
-/* A shared sort of the cheapest partial path of a relation, whose result is cut into slices. */
-typedef struct GpuSortSlices
+typedef struct GpuSortSlices GpuSortSlices;
+
+/* Makes a path above slices->sort, each time that one is needed. */
+typedef Path *(*GpuSortMakePath) (const GpuSortSlices *slices, const void *original);
+
+/*
+ * A sort, and what is to stand above it: a shared sort of the cheapest partial path of a relation,
+ * whose result is cut into slices; or, for the leader's own paths, a sort of all rows.
+ */
+struct GpuSortSlices
 {
+	/* set by the caller */
 	PlannerInfo *root;
 	RelOptInfo *rel;			/* upper relation that the paths are for */
+	GpuSortMakePath make;
+	const void *original;		/* what make() needs to know besides this */
+	/* what a row costs above the sort that the leader's own paths have not been charged */
+	Cost		saved_row_cost;
 	/* number of groups that slices don't cut; 0 if statistics are to tell */
 	double		groups;
+
+	/* the sort */
 	Path	   *sort;
 	double		all_rows;
 	double		fraction;		/* share of all rows that a participant gets on average */
 	/* share of all rows that the busiest participant gets, which is at least one group */
 	double		share;
-} GpuSortSlices;
+};
 
 /* Returns how many leading pathkeys stand for one of these sort or group clauses each. */
 extern int	gpusort_count_leading_keys(PlannerInfo *root, List *clauses, List *pathkeys);
 
 /*
- * Fills in all but root, rel and groups.  Returns false if there is no shared sort whose slices
- * leave so many leading pathkeys together, or it is not worth it.
+ * Fills in the sort.  Returns false if there is no shared sort whose slices leave so many leading
+ * pathkeys together, or it is not worth it.
  */
 extern bool gpusort_make_slices(GpuSortSlices *slices, RelOptInfo *input_rel, List *pathkeys,
 								int slice_columns);
@@ -127,16 +142,22 @@ extern void gpusort_share_path(const GpuSortSlices *slices, Path *copy, const Pa
 							   Path *input);
 
 /*
- * Offers a partial path above slices to the upper relation, if that is possible, and returns paths
- * with a Gather above it, a List of Path, for the caller to add.
- *
- * make() makes the partial path from `original`, each time that one is needed.  The cost of a
- * Gather is lowered by saved.  *cost becomes what the path with the Gather costs if each row is
- * charged what it takes in a Gather.
+ * Makes the leader's own paths, a List of Path: one above each of our sorts of all rows of a
+ * relation by these pathkeys.
  */
-typedef Path *(*GpuSortMakePath) (const GpuSortSlices *slices, const void *original);
-extern List *gpusort_offer_sliced(const GpuSortSlices *slices, GpuSortMakePath make,
-								  const void *original, Cost saved, Cost *cost);
+extern List *gpusort_make_whole_paths(const GpuSortSlices *slices, RelOptInfo *input_rel,
+									  List *pathkeys);
+
+/*
+ * Makes slices as gpusort_make_slices() does, offers a partial path above them to the upper
+ * relation, if that is possible, and returns paths with a Gather above it, a List of Path, for the
+ * caller to add; there are none if there are no slices.
+ *
+ * The cost of a Gather is lowered by what its workers save of saved_row_cost.  *cost becomes what
+ * the path with the Gather costs if each row is charged what it takes in a Gather.
+ */
+extern List *gpusort_offer_sliced(GpuSortSlices *slices, RelOptInfo *input_rel, List *pathkeys,
+								  int slice_columns, Cost *cost);
 
 /* The cost if no slices are offered. */
 #define GPUSORT_NO_SLICES	DBL_MAX

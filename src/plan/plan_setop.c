@@ -326,30 +326,7 @@ make_path(const PlannedSetOp *operation, List *inputs, double fraction)
 	return path;
 }
 
-/* Makes the leader's own paths, a List of Path. */
-static List *
-make_paths(const PlannedSetOp *operation)
-{
-	List	   *paths = NIL;
-	List	   *inputs = NIL;
-	bool		ours = false;
-	ListCell   *lc;
-
-	if (operation->appended != NULL)
-	{
-		paths = gpusort_make_sorted_paths(operation->root, operation->appended, operation->rel,
-										  wanted_order(operation, operation->appended->reltarget),
-										  GPUSORT_NO_LIMIT);
-		foreach(lc, paths)
-			lfirst(lc) = make_path(operation, list_make1(lfirst(lc)), 1);
-		return paths;
-	}
-	foreach(lc, operation->inputs)
-		inputs = lappend(inputs, sort_input(operation, (RelOptInfo *) lfirst(lc), &ours));
-	return ours ? list_make1(make_path(operation, inputs, 1)) : NIL;
-}
-
-/* What make_sliced() needs to know besides the slices. */
+/* What make_above() needs to know besides the slices. */
 typedef struct SlicedSetOp
 {
 	const PlannedSetOp *operation;
@@ -358,7 +335,7 @@ typedef struct SlicedSetOp
 } SlicedSetOp;
 
 static Path *
-make_sliced(const GpuSortSlices *slices, const void *original)
+make_above(const GpuSortSlices *slices, const void *original)
 {
 	const SlicedSetOp *sliced = original;
 	List	   *inputs = list_make1(slices->sort);
@@ -366,6 +343,26 @@ make_sliced(const GpuSortSlices *slices, const void *original)
 	if (sliced->whole != NULL)
 		inputs = lappend(inputs, sliced->whole);
 	return make_path(sliced->operation, inputs, slices->fraction);
+}
+
+/* Makes the leader's own paths, a List of Path. */
+static List *
+make_paths(const PlannedSetOp *operation)
+{
+	SlicedSetOp whole = {.operation = operation};
+	GpuSortSlices slices = {
+		.root = operation->root, .rel = operation->rel, .make = make_above, .original = &whole
+	};
+	List	   *inputs = NIL;
+	bool		ours = false;
+	ListCell   *lc;
+
+	if (operation->appended != NULL)
+		return gpusort_make_whole_paths(&slices, operation->appended,
+										wanted_order(operation, operation->appended->reltarget));
+	foreach(lc, operation->inputs)
+		inputs = lappend(inputs, sort_input(operation, (RelOptInfo *) lfirst(lc), &ours));
+	return ours ? list_make1(make_path(operation, inputs, 1)) : NIL;
 }
 
 /*
@@ -392,8 +389,11 @@ make_sliced_paths(const PlannedSetOp *operation, Cost *cost)
 {
 	RelOptInfo *rel = operation->rel;
 	RelOptInfo *input = operation->appended;
-	GpuSortSlices slices = {.root = operation->root, .rel = rel, .groups = operation->groups};
 	SlicedSetOp sliced = {.operation = operation};
+	GpuSortSlices slices = {
+		.root = operation->root, .rel = rel, .make = make_above, .original = &sliced,
+		.groups = operation->groups
+	};
 	bool		considered = rel->consider_parallel;
 	List	   *pathkeys;
 	List	   *paths;
@@ -417,13 +417,9 @@ make_sliced_paths(const PlannedSetOp *operation, Cost *cost)
 	 * workers.
 	 */
 	rel->consider_parallel = true;
-	if (gpusort_make_slices(&slices, input, pathkeys, list_length(pathkeys)))
-		paths = gpusort_offer_sliced(&slices, make_sliced, &sliced, 0, cost);
-	else
-	{
+	paths = gpusort_offer_sliced(&slices, input, pathkeys, list_length(pathkeys), cost);
+	if (paths == NIL)
 		rel->consider_parallel = considered;
-		paths = NIL;
-	}
 	return paths;
 }
 

@@ -170,7 +170,7 @@ gpusort_make_slices(GpuSortSlices *slices, RelOptInfo *input_rel, List *pathkeys
 	GpuSortSharedSort sort = {.pathkeys = pathkeys, .slice_columns = slice_columns};
 
 	if (slice_columns == 0 || !input_rel->consider_parallel ||
-		input_rel->partial_pathlist == NIL)
+		input_rel->partial_pathlist == NIL || !gpusort_plans_shared())
 		return false;
 	sort.partial = (Path *) linitial(input_rel->partial_pathlist);
 	sort.all_rows = slices->all_rows = clamp_row_est(input_rel->cheapest_total_path->rows);
@@ -236,13 +236,13 @@ keep_partial_path(RelOptInfo *rel, Path *path)
  * keep.  If the target list has set-returning functions, no partial path is offered: the functions
  * will be evaluated above it, and may be parallel unsafe.
  */
-List *
-gpusort_offer_sliced(const GpuSortSlices *slices, GpuSortMakePath make, const void *original,
-					 Cost saved, Cost *cost)
+static List *
+offer_slices(const GpuSortSlices *slices, Cost *cost)
 {
 	PlannerInfo *root = slices->root;
 	RelOptInfo *rel = slices->rel;
-	Path	   *gathered = make(slices, original);
+	Cost		saved = slices->saved_row_cost * slices->all_rows * (1 - slices->share);
+	Path	   *gathered = slices->make(slices, slices->original);
 	double		rows = clamp_row_est(gathered->rows / slices->fraction);
 	Path	   *gather = (Path *) create_gather_path(root, rel, gathered, gathered->pathtarget,
 													 NULL, &rows);
@@ -262,7 +262,34 @@ gpusort_offer_sliced(const GpuSortSlices *slices, GpuSortMakePath make, const vo
 	if (!root->parse->hasTargetSRFs)
 	{
 		rel->consider_parallel = true;
-		keep_partial_path(rel, make(slices, original));
+		keep_partial_path(rel, slices->make(slices, slices->original));
+	}
+	return paths;
+}
+
+List *
+gpusort_offer_sliced(GpuSortSlices *slices, RelOptInfo *input_rel, List *pathkeys,
+					 int slice_columns, Cost *cost)
+{
+	*cost = GPUSORT_NO_SLICES;
+	return gpusort_make_slices(slices, input_rel, pathkeys, slice_columns)
+		? offer_slices(slices, cost) : NIL;
+}
+
+List *
+gpusort_make_whole_paths(const GpuSortSlices *slices, RelOptInfo *input_rel, List *pathkeys)
+{
+	GpuSortSlices all = *slices;
+	List	   *paths = gpusort_make_sorted_paths(all.root, input_rel, all.rel, pathkeys,
+												  GPUSORT_NO_LIMIT);
+	ListCell   *lc;
+
+	all.fraction = all.share = 1;
+	foreach(lc, paths)
+	{
+		all.sort = (Path *) lfirst(lc);
+		all.all_rows = all.sort->rows;
+		lfirst(lc) = all.make(&all, all.original);
 	}
 	return paths;
 }

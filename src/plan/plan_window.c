@@ -174,76 +174,51 @@ copy_windows(const GpuSortSlices *slices, const void *original)
 	return &copy->path;
 }
 
-/* Copies the windows, to stand above a sort of all rows in one process. */
-static Path *
-copy_above(PlannerInfo *root, RelOptInfo *window_rel, const WindowAggPath *window, Path *sort)
-{
-	GpuSortSlices all = {
-		.root = root, .rel = window_rel, .sort = sort, .all_rows = sort->rows, .fraction = 1,
-		.share = 1
-	};
-	Path	   *copy = copy_windows(&all, window);
-
-	copy->parallel_safe = false;
-	return copy;
-}
-
 /*
  * Makes the paths above sorts of all rows.  Sorts in the planner's own path are taken over in the
  * finished plan, but it may have chosen a path with an index instead, an incremental sort, or
  * workers that sort.
  */
 static List *
-make_sorted_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *window_rel,
-				  const WindowAggPath *window)
+make_whole_paths(const GpuSortSlices *slices, RelOptInfo *input_rel)
 {
 	const Path *cheapest = input_rel->cheapest_total_path;
+	List	   *pathkeys = slices->root->window_pathkeys;
 	List	   *paths;
 	ListCell   *lc;
 
 	if (cheapest == NULL || (cheapest->rows < gpusort_min_rows && !gpusort_force) ||
-		pathkeys_contained_in(root->window_pathkeys, cheapest->pathkeys))
+		pathkeys_contained_in(pathkeys, cheapest->pathkeys))
 		return NIL;
-	paths = gpusort_make_sorted_paths(root, input_rel, window_rel, root->window_pathkeys,
-									  GPUSORT_NO_LIMIT);
+	paths = gpusort_make_whole_paths(slices, input_rel, pathkeys);
 	foreach(lc, paths)
-		lfirst(lc) = copy_above(root, window_rel, window, lfirst(lc));
+		((Path *) lfirst(lc))->parallel_safe = false;
 	return paths;
 }
 
 /*
- * Makes the paths above slices.  A path with a Gather is compared with windows in the leader, which
- * the planner has charged too little, so it is credited with what workers save of that.
+ * A path with a Gather is compared with windows in the leader, which the planner has charged too
+ * little, so it is credited with what workers save of that.
  */
-static List *
-make_sliced_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *window_rel,
-				  const WindowAggPath *window, Cost *cost)
-{
-	GpuSortSlices slices = {.root = root, .rel = window_rel};
-
-	*cost = GPUSORT_NO_SLICES;
-	if (!gpusort_plans_shared() ||
-		!gpusort_make_slices(&slices, input_rel, root->window_pathkeys,
-							 count_slice_columns(root, window)) ||
-		!are_windows_safe(root, window))
-		return NIL;
-	return gpusort_offer_sliced(&slices, copy_windows, window,
-								slices.all_rows * WINDOW_COST_ROW * count_windows(window) *
-								(1 - slices.share), cost);
-}
-
 void
 gpusort_add_window_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *window_rel)
 {
 	const WindowAggPath *window = find_cheapest(window_rel);
 	GpuSortGroupedRows windows = {.root = root, .rel = window_rel, .input_rel = input_rel};
+	GpuSortSlices slices = {
+		.root = root, .rel = window_rel, .make = copy_windows, .original = window,
+		.saved_row_cost = WINDOW_COST_ROW * count_windows(window)
+	};
 	List	   *paths;
-	List	   *sliced;
-	Cost		cost;
+	List	   *sliced = NIL;
+	Cost		cost = GPUSORT_NO_SLICES;
 
 	if (window == NULL)
 		return;
-	paths = make_sorted_paths(root, input_rel, window_rel, window);
-	sliced = make_sliced_paths(root, input_rel, window_rel, window, &cost);
+	paths = make_whole_paths(&slices, input_rel);
+	if (gpusort_plans_shared() && input_rel->partial_pathlist != NIL &&
+		are_windows_safe(root, window))
+		sliced = gpusort_offer_sliced(&slices, input_rel, root->window_pathkeys,
+									  count_slice_columns(root, window), &cost);
 	gpusort_offer_paths(&windows, paths, sliced, cost);
 }
