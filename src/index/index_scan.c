@@ -37,6 +37,7 @@
 #include "pg_compat/tables.h"
 #include "settings.h"
 #include "sort/sort.h"
+#include "team/worker_fault.h"
 
 /* ---------- blocks ---------- */
 
@@ -539,6 +540,8 @@ gpusort_index_scan(GpuSortIndexReader *reader)
 {
 	double		live;
 
+	if (reader->exchange != NULL)
+		gpusort_worker_fault("rows of an index");
 	gpusort_index_begin_part(&reader->rows, reader->target.index);
 	live = reader->by_pages ? gpusort_index_read_pages(reader) : scan_by_server(reader);
 	gpusort_index_finish_part(&reader->rows);

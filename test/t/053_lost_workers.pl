@@ -74,6 +74,7 @@ my @statements = (
 	[ 'ties of strings by workers', 'a stretch of a sort',
 		"SELECT count(*), max(r) FROM (SELECT i AS r FROM source ORDER BY 'http://' || (h % 2)::text || '/www.example.com/' || (i % 1000)::text COLLATE \"C\", i OFFSET 1) s",
 		'SET max_parallel_workers_per_gather = 0', 'SET gpusort.max_sort_workers = 2', 'SET gpusort.min_sort_worker_rows = 100' ],
+	[ 'CREATE INDEX that reads', 'rows of an index', 'CREATE INDEX made ON source (h, i)' ],
 	[ 'CREATE INDEX', 'a slice of an index', 'CREATE INDEX made ON source (h, i)', 'SET gpusort.slice_pages = 1' ],
 	[ 'those who help with an index', 'a phase of a sort', 'CREATE INDEX made ON source (h, i)' ],
 	[ 'those who help with ties of strings of an index', 'a stretch of a sort', q(CREATE INDEX made ON source (('http://' || (h % 2)::text || '/www.example.com/' || (i % 1000)::text) COLLATE "C")) ],
@@ -116,7 +117,7 @@ sub begin_slowly
 for (@statements)
 {
 	my ($label, $part, $statement, @settings) = @$_;
-	my $may_crash = $label =~ /^(?:COPY FROM|COPY TO of sorted rows|INSERT|CLUSTER that writes)$/;
+	my $may_crash = $label =~ /^(?:COPY FROM|COPY TO of sorted rows|INSERT|CLUSTER that writes|CREATE INDEX that reads|a shared sort)$/;
 
 	for my $case ([ 'worker_error', qr/ERROR:  injected error in \Q$part\E$/m ], [ 'worker_exit', qr/ERROR:  lost connection to parallel worker$/m ])
 	{
