@@ -19,7 +19,7 @@
 #include "prefetch.h"
 #include "settings.h"
 #include "table/table.h"
-#include "table/table_turns.h"
+#include "team/turns.h"
 #include "team/worker_fault.h"
 
 /* ---------- into pages ---------- */
@@ -292,7 +292,7 @@ gpusort_cluster_slices_init(GpuSortClusterSlices *slices, const GpuSortClusterCo
 	slices->step = findings->shortest == findings->longest && findings->toasted == 0
 		? versions_of_page(copy, Max(findings->longest, 1)) * pages
 		: versions_of_pages(copy, findings, pages);
-	gpusort_turns_init(&slices->turns);
+	gpusort_turns_init(&slices->turns, gpusort_cluster_slice_count(slices));
 	pg_atomic_init_u64(&slices->written, 0);
 	return gpusort_cluster_slice_count(slices) > 1 &&
 		   findings->toasted <= gpusort_cluster_slice_count(slices) * MAX_TOASTED;
@@ -300,69 +300,46 @@ gpusort_cluster_slices_init(GpuSortClusterSlices *slices, const GpuSortClusterCo
 
 /* ---------- writing ---------- */
 
+/* The functions of a GpuSortSliceDoer, whose argument is a Process. */
+
 /*
- * Form the pages of a slice.  Returns false if a version needs the toaster and this process can't
- * use it.
+ * Form the pages of a slice.  Returns false, without pages, if a version needs the toaster and this
+ * process can't use it.
  */
 static bool
-fill_pages(const Process *process, GpuSortClusterTarget *target, uint64 slice)
+make_slice(void *arg, uint64 slice, bool left)
 {
+	Process    *process = arg;
+	GpuSortClusterTarget *target = left ? &process->left : &process->own;
 	uint64		from = slice * process->slices->step;
 	uint64		to = Min(from + process->slices->step, process->slices->rows);
+	uint64		before = target->written;
 
-	return gpusort_cluster_target_put(target, process->view, from, to);
+	if (!left)
+		gpusort_worker_fault("a slice of a table");
+	if (gpusort_cluster_target_put(target, process->view, from, to))
+		return true;
+	gpusort_table_sink_forget(target->sink);
+	pg_atomic_fetch_sub_u64(&process->slices->written, target->written - before);
+	return false;
 }
 
-/*
- * Make the slice's pages the next blocks of the table, since it is the slice's turn; pass the turn
- * on, and write the pages.
- */
+/* Make the slice's pages the next blocks of the table. */
 static void
-place_pages(const Process *process, GpuSortClusterTarget *target, uint64 slice)
+place_slice(void *arg, bool left)
 {
-	gpusort_table_sink_place(target->sink, false, false);
-	gpusort_turns_pass(&process->slices->turns, slice);
-	gpusort_table_sink_write(target->sink, false, false);
+	Process    *process = arg;
+
+	gpusort_table_sink_place(left ? process->left.sink : process->own.sink, false, false);
 }
 
-/*
- * Wait until it is the slice's turn.  Meanwhile the leader does slices that workers have left to
- * it.
- */
+/* Write the pages. */
 static void
-await_turn(Process *process, uint64 slice)
+finish_slice(void *arg, bool left)
 {
-	uint64		left;
+	Process    *process = arg;
 
-	while (!gpusort_turns_await(&process->slices->turns, slice, &left))
-	{
-		(void) fill_pages(process, &process->left, left);
-		place_pages(process, &process->left, left);
-	}
-}
-
-/*
- * Form the pages of a slice, and write them in the slice's turn.  A worker that can't form them
- * leaves the slice to the leader.
- */
-static void
-put_slice(Process *process, uint64 slice)
-{
-	uint64		before = process->own.written;
-	bool		filled;
-
-	gpusort_worker_fault("a slice of a table");
-	filled = fill_pages(process, &process->own, slice);
-	if (!filled)
-	{
-		gpusort_table_sink_forget(process->own.sink);
-		pg_atomic_fetch_sub_u64(&process->slices->written, process->own.written - before);
-	}
-	await_turn(process, slice);
-	if (filled)
-		place_pages(process, &process->own, slice);
-	else
-		gpusort_turns_leave(&process->slices->turns, slice);
+	gpusort_table_sink_write(left ? process->left.sink : process->own.sink, false, false);
 }
 
 static void
@@ -384,16 +361,15 @@ gpusort_cluster_slices_put(GpuSortClusterSlices *slices, Relation new_heap, GpuS
 						   const GpuSortView *view)
 {
 	Process		process = {.slices = slices,.view = view};
-	uint64		count = gpusort_cluster_slice_count(slices);
-	uint64		slice;
+	GpuSortSliceDoer doer = {
+		.turns = &slices->turns, .arg = &process,
+		.make = make_slice, .place = place_slice, .finish = finish_slice
+	};
 
 	gpusort_storage_share(storage, &slices->file);
 	begin_target(&process, &process.own, new_heap, storage);
 	if (!IsParallelWorker())
 		begin_target(&process, &process.left, new_heap, storage);
-	while ((slice = gpusort_turns_take(&slices->turns)) < count)
-		put_slice(&process, slice);
-	if (!IsParallelWorker())
-		await_turn(&process, count);
+	gpusort_turns_do_slices(&doer);
 	gpusort_storage_flush(storage);
 }

@@ -14,7 +14,7 @@
 #include "sort/sort_view.h"
 #include "table/storage.h"
 #include "table/table.h"
-#include "table/table_turns.h"
+#include "team/turns.h"
 
 /* ---------- sink: sorted versions into pages ---------- */
 

@@ -13,7 +13,7 @@
 #include "exec/exec.h"
 #include "sort/sort_slices.h"
 #include "table/table.h"
-#include "table/table_turns.h"
+#include "team/turns.h"
 
 /* ---------- target: a table that sorted rows are put into ---------- */
 
@@ -93,7 +93,7 @@ extern void gpusort_into_put_toasted(GpuSortTableTail *tail, MinimalTuple tuple)
 
 /*
  * The result is cut into slices.  Each participant takes one slice after the other and makes pages
- * of its rows.  The slices have turns, one after the other (table_turns.h): in its turn, the pages
+ * of its rows.  The slices have turns, one after the other (team/turns.h): in its turn, the pages
  * of a slice become the next blocks of the table.  So the table's rows lie in the order of the
  * result.
  */

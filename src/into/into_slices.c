@@ -29,7 +29,7 @@ gpusort_into_init_task(GpuSortIntoTask *task, const GpuSortIntoTarget *target,
 	task->checked = target->checked;
 	task->slices = *slices;
 	task->stored = stored;
-	gpusort_turns_init(&task->turns);
+	gpusort_turns_init(&task->turns, gpusort_sort_slice_count(slices));
 }
 
 static void
@@ -109,35 +109,40 @@ fill_pages(GpuSortIntoSlices *slices, GpuSortIntoFiller *filler, uint64 slice)
 	return true;
 }
 
-/* ---------- turns ---------- */
+/* ---------- slices ---------- */
 
-/*
- * Makes the pages of a slice, whose turn it is, the next blocks of the table, ends the turn, and
- * writes the pages.
- */
+/* The functions of a GpuSortSliceDoer, whose argument is a participant's state. */
+
+static bool make_slice(void *arg, uint64 slice, bool left);
+
+/* Makes the pages of a slice the next blocks of the table. */
 static void
-place_pages(GpuSortIntoSlices *slices, GpuSortIntoFiller *filler, uint64 slice)
+place_slice(void *arg, bool left)
 {
-	gpusort_table_sink_place(filler->sink, false, false);
-	gpusort_turns_pass(&slices->task->turns, slice);
+	GpuSortIntoSlices *slices = arg;
+
+	gpusort_table_sink_place(left ? slices->left.sink : slices->own.sink, false, false);
+}
+
+/* Writes the pages. */
+static void
+finish_slice(void *arg, bool left)
+{
+	GpuSortIntoSlices *slices = arg;
+	GpuSortIntoFiller *filler = left ? &slices->left : &slices->own;
+
 	gpusort_table_sink_write(filler->sink, false, filler->toasted);
 	filler->toasted = false;
 }
 
-/* Waits until it is the slice's turn.  Meanwhile the leader puts the slices that are left to it. */
-static void
-await_turn(GpuSortIntoSlices *slices, uint64 slice)
+static GpuSortSliceDoer
+slice_doer(GpuSortIntoSlices *slices)
 {
-	uint64		left;
-
-	while (!gpusort_turns_await(&slices->task->turns, slice, &left))
-	{
-		(void) fill_pages(slices, &slices->left, left);
-		place_pages(slices, &slices->left, left);
-	}
+	return (GpuSortSliceDoer) {
+		.turns = &slices->task->turns, .arg = slices,
+		.make = make_slice, .place = place_slice, .finish = finish_slice
+	};
 }
-
-/* ---------- slices ---------- */
 
 /*
  * Waits, after an error at a row of a slice, until that error may be raised; in a worker, it does
@@ -148,13 +153,15 @@ await_turn(GpuSortIntoSlices *slices, uint64 slice)
 static void
 await_failure(GpuSortIntoSlices *slices, uint64 slice)
 {
+	GpuSortSliceDoer doer = slice_doer(slices);
+
 	LWLockReleaseAll();
 	UnlockBuffers();
-	await_turn(slices, slice);
+	gpusort_turns_await(&doer, slice);
 	if (slices->is_leader)
 		return;
-	gpusort_turns_leave(&slices->task->turns, slice);
-	await_turn(slices, gpusort_sort_slice_count(&slices->task->slices));
+	gpusort_turns_leave(doer.turns, slice);
+	gpusort_turns_await(&doer, doer.turns->count);
 }
 
 /* Does the same as fill_pages(), if a row may raise an error. */
@@ -184,32 +191,25 @@ try_fill_pages(GpuSortIntoSlices *slices, uint64 slice)
 	return filled;
 }
 
-static void
-put_slice(GpuSortIntoSlices *slices, uint64 slice)
+/* Fills the pages of a slice. */
+static bool
+make_slice(void *arg, uint64 slice, bool left)
 {
-	bool		filled;
+	GpuSortIntoSlices *slices = arg;
 
+	if (left)
+		return fill_pages(slices, &slices->left, slice);
 	gpusort_worker_fault("a slice of new rows");
-	filled = slices->own.rows.may_fail ? try_fill_pages(slices, slice)
+	return slices->own.rows.may_fail ? try_fill_pages(slices, slice)
 		: fill_pages(slices, &slices->own, slice);
-	await_turn(slices, slice);
-	if (filled)
-		place_pages(slices, &slices->own, slice);
-	else
-		gpusort_turns_leave(&slices->task->turns, slice);
 }
 
 void
 gpusort_into_put_slices(GpuSortIntoSlices *slices)
 {
-	GpuSortIntoTask *task = slices->task;
-	uint64		count = gpusort_sort_slice_count(&task->slices);
-	uint64		slice;
+	GpuSortSliceDoer doer = slice_doer(slices);
 
-	while ((slice = gpusort_turns_take(&task->turns)) < count)
-		put_slice(slices, slice);
-	if (slices->is_leader)
-		await_turn(slices, count);
+	gpusort_turns_do_slices(&doer);
 	if (slices->storage != NULL)
 		gpusort_storage_flush(slices->storage);
 }
