@@ -210,22 +210,6 @@ begin_tree(GpuSortLoadState *state)
 }
 
 /*
- * Prepares for the table's indexes, which are built when the rows are there, or, if the table is in
- * use, given entries.  Returns false if neither can be done.
- */
-static bool
-begin_indexes(GpuSortLoadState *state)
-{
-	Relation	table = state->statement->table;
-
-	if (gpusort_load_indexes_are_ours(table) && gpusort_load_lock_indexes(table))
-		return true;
-	state->has_entries = gpusort_load_entries_are_ours(table);
-	state->first_block = gpusort_table_own_rows_first_block(table);
-	return state->has_entries;
-}
-
-/*
  * Returns why PostgreSQL has to load the input after all, or NULL: then what comes before the first
  * row has been read.
  */
@@ -248,7 +232,8 @@ begin_rows(GpuSortLoadState *state)
 		return "there is free space in the table";
 	if (state->task->partitioned && (why = begin_tree(state)) != NULL)
 		return why;
-	if (!state->task->partitioned && !begin_indexes(state))
+	if (!state->task->partitioned && state->task->indexed &&
+		!gpusort_load_leaves_alone(&state->leaves, state->statement->table))
 		return "others use the table's indexes";
 	if (options->header_line == COPY_HEADER_MATCH)
 		header.columns = RelationGetDescr(state->statement->table);
@@ -325,10 +310,7 @@ load_rows(GpuSortLoadState *state)
 	all = load_by_all(state);
 	if (state->parts != NULL)
 		gpusort_load_parts_end(state->parts, &state->leaves);
-	if (state->has_entries)
-		gpusort_load_put_entries(state);
-	else
-		gpusort_load_build_indexes(state);
+	gpusort_load_fill_indexes(state);
 	gpusort_lines_clear(&state->lines);
 	CheckForSerializableConflictIn(table, NULL, InvalidBlockNumber);
 	gpusort_load_show_progress(state, NULL);

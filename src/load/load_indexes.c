@@ -1,7 +1,7 @@
 /*
  * load_indexes.c
- *		Whether the indexes of a table can be filled or given entries when its rows are there, and
- *		the locks for it; see load_indexes_private.h.
+ *		Whether the indexes of tables can be filled when the rows are there, and the locks for it;
+ *		see load_partitions_private.h.
  */
 #include "postgres.h"
 
@@ -18,113 +18,13 @@
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
-#include "load/load_indexes_private.h"
+#include "table/table.h"
 #include "load/load_partitions_private.h"
 #include "load/load_statement_private.h"
 #include "pg_compat/tables.h"
 #include "settings.h"
 
 /* ---------- whether indexes can be filled when the rows are there ---------- */
-
-/*
- * Returns whether an index can be built afterwards.  It must be of one of the server's own access
- * methods, compute nothing that is not safe, be valid and checked at once, and no open query of
- * this session may use it.
- */
-static bool
-index_is_ours(Oid oid)
-{
-	Relation	index = index_open(oid, AccessShareLock);
-	Form_pg_index form = index->rd_index;
-	bool		is_ours = index->rd_refcnt == 1 && index->rd_rel->relam < FirstNormalObjectId &&
-		form->indisvalid && form->indisready &&
-		form->indislive && form->indimmediate && !form->indisexclusion &&
-		gpusort_load_expression_is_safe((Node *) RelationGetIndexExpressions(index)) &&
-		gpusort_load_expression_is_safe((Node *) RelationGetIndexPredicate(index));
-
-	index_close(index, AccessShareLock);
-	return is_ours;
-}
-
-/*
- * Returns whether gpusort.copy_indexes allows that other sessions have to wait.  A new file for
- * each index also means a new row in pg_class: a temporary table that is filled and emptied once
- * per transaction would leave as many dead rows there.
- */
-static bool
-setting_allows(Relation table)
-{
-	switch (gpusort_copy_indexes)
-	{
-		case GPUSORT_COPY_INDEXES_ONLY_NEW:
-		case GPUSORT_COPY_INDEXES_NEW:
-			return gpusort_relation_is_new(table);
-		case GPUSORT_COPY_INDEXES_EMPTY:
-			return !RelationUsesLocalBuffers(table) || gpusort_relation_is_new(table);
-		default:
-			return false;
-	}
-}
-
-bool
-gpusort_load_indexes_are_ours(Relation table)
-{
-	List	   *indexes = RelationGetIndexList(table);
-	ListCell   *lc;
-
-	if (indexes == NIL)
-		return true;
-	if (!setting_allows(table) || RelationGetNumberOfBlocks(table) > 0)
-		return false;
-	foreach(lc, indexes)
-	{
-		if (!index_is_ours(lfirst_oid(lc)))
-			return false;
-	}
-	return true;
-}
-
-/* ---------- locks ---------- */
-
-static void
-unlock(Relation table, List *indexes)
-{
-	ListCell   *lc;
-
-	foreach(lc, indexes)
-		UnlockRelationOid(lfirst_oid(lc), AccessExclusiveLock);
-	UnlockRelation(table, ShareRowExclusiveLock);
-}
-
-/*
- * Any transaction that has looked at the table and has not ended, or that writes to it, has locks
- * that conflict with these.  From now on other sessions wait.
- */
-bool
-gpusort_load_lock_indexes(Relation table)
-{
-	List	   *indexes = RelationGetIndexList(table);
-	List	   *locked = NIL;
-	ListCell   *lc;
-
-	if (indexes == NIL)
-		return true;
-	if (!ConditionalLockRelation(table, ShareRowExclusiveLock))
-		return false;
-	foreach(lc, indexes)
-	{
-		if (!ConditionalLockRelationOid(lfirst_oid(lc), AccessExclusiveLock))
-			break;
-		locked = lappend_oid(locked, lfirst_oid(lc));
-	}
-	/* the table may have got rows before it was locked */
-	if (list_length(locked) == list_length(indexes) && gpusort_load_indexes_are_ours(table))
-		return true;
-	unlock(table, locked);
-	return false;
-}
-
-/* ---------- whether entries can be inserted into indexes in use ---------- */
 
 /* Returns whether an index's operator classes have no support functions but the server's own. */
 static bool
@@ -140,57 +40,128 @@ classes_are_plain(Relation index)
 	return true;
 }
 
+/*
+ * Returns whether an index can be filled afterwards.  It must be of one of the server's own access
+ * methods and operator classes, compute nothing that is not safe, and be checked at once.  If it is
+ * built, and not in use, it must be valid, and no open query of this session may use it.
+ */
 static bool
-entries_of_index_are_ours(Oid oid)
+index_is_ours(Oid oid, bool is_used)
 {
 	Relation	index = index_open(oid, AccessShareLock);
 	Form_pg_index form = index->rd_index;
-	bool		is_ours = index->rd_rel->relam < FirstNormalObjectId && form->indimmediate &&
-		!form->indisexclusion &&
-		classes_are_plain(index) &&
+	bool		is_ours = index->rd_rel->relam < FirstNormalObjectId &&
+		form->indimmediate && !form->indisexclusion && classes_are_plain(index) &&
 		gpusort_load_expression_is_safe((Node *) RelationGetIndexExpressions(index)) &&
-		gpusort_load_expression_is_safe((Node *) RelationGetIndexPredicate(index));
+		gpusort_load_expression_is_safe((Node *) RelationGetIndexPredicate(index)) &&
+		(is_used || (index->rd_refcnt == 1 && form->indisvalid && form->indisready &&
+					 form->indislive));
 
 	index_close(index, AccessShareLock);
 	return is_ours;
 }
 
 /*
- * Returns whether gpusort.copy_indexes allows it.  Until our rows are all read, other sessions that
- * insert the same keys do not find ours: so of two loads of a key the one that has begun first may
- * be the one that is refused.
+ * Returns whether gpusort.copy_indexes allows it.  While indexes are built, other sessions have to
+ * wait.  Where they are in use, other sessions that insert the same keys do not find ours until our
+ * rows are all read: so of two loads of a key the one that has begun first may be the one that is
+ * refused.  A new file for each index also means a new row in pg_class: a temporary table that is
+ * filled and emptied once per transaction would leave as many dead rows there.
  */
 static bool
-setting_allows_entries(Relation table)
+setting_allows(Relation table, bool is_used)
 {
+	bool		is_new = gpusort_relation_is_new(table);
+	bool		is_temporary = RelationUsesLocalBuffers(table);
+
 	switch (gpusort_copy_indexes)
 	{
-		case GPUSORT_COPY_INDEXES_OFF:
-			return false;
 		case GPUSORT_COPY_INDEXES_ONLY_NEW:
-			return gpusort_relation_is_new(table) || RelationUsesLocalBuffers(table);
+			return is_new || (is_used && is_temporary);
+		case GPUSORT_COPY_INDEXES_NEW:
+			return is_new || is_used;
+		case GPUSORT_COPY_INDEXES_EMPTY:
+			return is_new || is_used || !is_temporary;
 		default:
-			return true;
+			return false;
 	}
 }
 
-bool
-gpusort_load_entries_are_ours(Relation table)
+static bool
+indexes_are_ours(Relation table, bool is_used)
 {
-	List	   *indexes = RelationGetIndexList(table);
 	ListCell   *lc;
 
-	if (!setting_allows_entries(table))
+	if (!setting_allows(table, is_used))
 		return false;
-	foreach(lc, indexes)
+	foreach(lc, RelationGetIndexList(table))
 	{
-		if (!entries_of_index_are_ours(lfirst_oid(lc)))
+		if (!index_is_ours(lfirst_oid(lc), is_used))
 			return false;
 	}
 	return true;
 }
 
-/* ---------- the leaves of a partitioned table that have indexes ---------- */
+static bool
+can_be_built(Relation table)
+{
+	return RelationGetNumberOfBlocks(table) == 0 && indexes_are_ours(table, false);
+}
+
+bool
+gpusort_load_entries_are_ours(Relation table)
+{
+	return indexes_are_ours(table, true);
+}
+
+/* Each index of a partitioned table has its like in each partition. */
+bool
+gpusort_load_indexes_are_ours(Relation table)
+{
+	return RelationGetIndexList(table) == NIL || indexes_are_ours(table, true) ||
+		(table->rd_rel->relkind == RELKIND_RELATION && can_be_built(table));
+}
+
+/* ---------- locks ---------- */
+
+static void
+unlock(Relation table, List *indexes)
+{
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+		UnlockRelationOid(lfirst_oid(lc), AccessExclusiveLock);
+	UnlockRelation(table, ShareRowExclusiveLock);
+}
+
+/*
+ * Locks a table and its indexes if it is empty and its indexes can be built, and returns whether
+ * that was done.  Any transaction that has looked at the table and has not ended, or that writes to
+ * it, has locks that conflict with these.  From now on other sessions wait.
+ */
+static bool
+lock_if_empty(Relation table)
+{
+	List	   *indexes = RelationGetIndexList(table);
+	List	   *locked = NIL;
+	ListCell   *lc;
+
+	if (!can_be_built(table) || !ConditionalLockRelation(table, ShareRowExclusiveLock))
+		return false;
+	foreach(lc, indexes)
+	{
+		if (!ConditionalLockRelationOid(lfirst_oid(lc), AccessExclusiveLock))
+			break;
+		locked = lappend_oid(locked, lfirst_oid(lc));
+	}
+	/* the table may have got rows before it was locked */
+	if (list_length(locked) == list_length(indexes) && can_be_built(table))
+		return true;
+	unlock(table, locked);
+	return false;
+}
+
+/* ---------- leaves ---------- */
 
 /*
  * Leaves that are in use are not opened here, as most of them may get no rows.  They are looked at
@@ -204,18 +175,15 @@ gpusort_lock_places(void)
 }
 
 /*
- * Locks a leaf and its indexes if it is empty; returns whether that was done.  A leaf that is new
- * in this transaction is locked already.  There may be more of the other leaves than there is room
- * for in the lock table: they are locked only while the leaves and indexes seen so far would need
- * less than a quarter of it.
+ * A leaf that is new in this transaction is locked already.  There may be more of the other leaves
+ * than there is room for in the lock table: they are locked only while the leaves and indexes seen
+ * so far would need less than a quarter of it.
  */
 static bool
-lock_if_empty(const GpuSortLoadLeaves *leaves, Relation table)
+has_room_for_locks(const GpuSortLoadLeaves *leaves, Relation table)
 {
-	return RelationGetIndexList(table) != NIL && gpusort_load_indexes_are_ours(table) &&
-		(gpusort_relation_is_new(table) ||
-		 leaves->count + leaves->nindexes < gpusort_lock_places() / 4) &&
-		gpusort_load_lock_indexes(table);
+	return gpusort_relation_is_new(table) ||
+		leaves->count + leaves->nindexes < gpusort_lock_places() / 4;
 }
 
 static bool
@@ -232,7 +200,8 @@ open_and_lock_if_empty(const GpuSortLoadLeaves *leaves, Oid oid)
 		UnlockRelationOid(oid, RowExclusiveLock);
 		return false;
 	}
-	locked = lock_if_empty(leaves, table);
+	locked = RelationGetIndexList(table) != NIL && has_room_for_locks(leaves, table) &&
+		lock_if_empty(table);
 	table_close(table, RowExclusiveLock);
 	return locked;
 }
@@ -291,4 +260,18 @@ gpusort_load_leaves_begin(GpuSortLoadLeaves *leaves, List *indexed, List *maybe_
 	leaves->leaves = palloc0(list_length(indexed) * sizeof(GpuSortLoadLeaf));
 	add_leaves(leaves, indexed, maybe_empty);
 	return NULL;
+}
+
+bool
+gpusort_load_leaves_alone(GpuSortLoadLeaves *leaves, Relation table)
+{
+	GpuSortLoadLeaf *leaf = palloc0(sizeof(GpuSortLoadLeaf));
+
+	leaf->table = RelationGetRelid(table);
+	leaf->is_used = !lock_if_empty(table);
+	leaf->first_block = gpusort_table_own_rows_first_block(table);
+	*leaves = (GpuSortLoadLeaves) {
+		.count = 1,.leaves = leaf
+	};
+	return !leaf->is_used || gpusort_load_entries_are_ours(table);
 }

@@ -1,153 +1,56 @@
 /*
  * load_indexes_private.h
- *		The indexes of tables that are loaded, filled when the rows are there.
+ *		Filling the indexes of the tables that were loaded.
+ *
+ * There is one rule: indexes are filled fast, in ways that find out only whether some row is
+ * refused.  If one is, the rows are gone through once more, in the order of their lines, and get
+ * the entries that are still missing one by one, as in PostgreSQL's COPY: the server raises its
+ * error at the line where COPY would have raised it.  That pass also fills what there is no fast
+ * way for.
  */
 #ifndef GPUSORT_LOAD_INDEXES_PRIVATE_H
 #define GPUSORT_LOAD_INDEXES_PRIVATE_H
 
-#include "access/genam.h"
+#include "access/itup.h"
+#include "executor/tuptable.h"
 #include "nodes/execnodes.h"
-#include "storage/itemptr.h"
-#include "utils/elog.h"
 #include "utils/relcache.h"
 
+#include "table/table.h"
 #include "load/load_state_private.h"
 
-/* ---------- whether it can be done ---------- */
+/* ---------- a leaf, open with its indexes ---------- */
 
-/*
- * Whether the indexes of a table can be filled when its rows are there, and the locks for it.
- */
-
-/*
- * Returns whether a table has no indexes, or has no rows yet and only indexes that can be built
- * afterwards.
- */
-extern bool gpusort_load_indexes_are_ours(Relation table);
-
-/*
- * Locks a table and its indexes, so that no other session can write to the table or use the
- * indexes.  Returns false, with nothing locked, if some other session has conflicting locks, or has
- * put rows into the table.
- */
-extern bool gpusort_load_lock_indexes(Relation table);
-
-/*
- * Returns whether entries can be inserted when all rows are there into all indexes of a table in
- * use, and whether gpusort.copy_indexes allows it.
- */
-extern bool gpusort_load_entries_are_ours(Relation table);
-
-/* ---------- doing in a subtransaction what may fail because of a row ---------- */
-
-/*
- * Calls do_it(arg) in a subtransaction of its own, and in the caller's memory context.  Returns
- * NULL if that has succeeded.  If an error is raised, all is undone, and is_expected() tells, while
- * the error is the current one, what becomes of it: an expected error is returned, allocated in
- * error_context, and any other is raised again.  The caller's memory context and resource owner are
- * current again afterwards.
- */
-extern ErrorData *gpusort_load_try(void (*do_it) (void *arg), void *arg, bool (*is_expected) (void),
-								   MemoryContext error_context);
-
-/* ---------- the first row that an index of a table in use refuses ---------- */
-
-/*
- * Entries are put into one index after the other, each in the order of its keys, while PostgreSQL's
- * COPY inserts row by row, and ends at the first row that an index refuses.  So when an index
- * refuses a row, its error is kept until no row before this one can be refused any more.
- */
-
-/* A table, or a partition, whose indexes are given entries. */
-typedef struct GpuSortFilledTable
-{
-	Relation	table;
-	BlockNumber first_block;	/* our rows are in this block and behind */
-	GpuSortLeafNumber leaf;
-	uint64		rows;			/* about how many of its rows are ours */
-} GpuSortFilledTable;
-
-#define GPUSORT_MOST_SUSPECTS	64
-
-typedef struct GpuSortRefusal
+typedef struct GpuSortOpenLeaf
 {
 	const GpuSortLoadState *state;
-	const GpuSortFilledTable *filled;
-	MemoryContext context;
-	ErrorData  *error;			/* the index's error; NULL: no row was refused so far */
-	ItemPointerData tid;		/* the row that is refused */
-	int			index;			/* the number of the index that refuses it */
-	int			tried;			/* how many entries were tried, as they might be refused */
+	GpuSortLeafNumber number;
+	Relation	table;
+	ResultRelInfo *result;		/* has the indexes */
+	GpuSortOwnRows rows;		/* the rows that were loaded, as far as they were read */
+	HeapTupleData row;			/* the one that was read last */
+	TupleTableSlot *slot;		/* has this row */
+} GpuSortOpenLeaf;
 
-	/*
-	 * rows in front of the refused one that an index may refuse, too: the first ones, in their
-	 * order
-	 */
-	int			nsuspects;
-	ItemPointerData suspects[GPUSORT_MOST_SUSPECTS];
-} GpuSortRefusal;
-
-/* An index, and its number among the indexes of the table. */
-typedef struct GpuSortRefusingIndex
-{
-	int			number;
-	Relation	relation;
-	IndexInfo  *info;
-} GpuSortRefusingIndex;
+/* Opens a leaf and its indexes, and begins to read its rows; allocates in the current context. */
+extern GpuSortOpenLeaf *gpusort_load_leaf_open(const GpuSortLoadState *state,
+											   GpuSortLeafNumber number);
 
 /*
- * Returns whether what an index says of a row still matters.  It does not if a row in front of this
- * one was refused, or this row itself by an index with a smaller number.
+ * Stores the next row in the slot, where it stays until the next call.  Returns false at the end.
  */
-static inline bool
-gpusort_refusal_row_matters(const GpuSortRefusal *refusal, const ItemPointerData *tid, int index)
-{
-	int			order;
+extern bool gpusort_load_leaf_next_row(GpuSortOpenLeaf *leaf);
 
-	if (refusal->error == NULL)
-		return true;
-	order = ItemPointerCompare(unconstify(ItemPointerData *, tid),
-							   unconstify(ItemPointerData *, &refusal->tid));
-	return order < 0 || (order == 0 && index < refusal->index);
+extern void gpusort_load_leaf_close(GpuSortOpenLeaf *leaf);
+
+/* Returns how many rows were loaded into a leaf. */
+static inline uint64
+gpusort_load_leaf_rows(const GpuSortLoadState *state, GpuSortLeafNumber number)
+{
+	return state->task->partitioned ? state->lines.order.rows[number] : state->counts.rows;
 }
 
-/* Why an index may refuse an entry. */
-typedef enum GpuSortRefusable
-{
-	GPUSORT_ENTRY_THERE,		/* it is in the index, and its key may be a duplicate */
-	GPUSORT_ENTRY_TOO_LONG		/* it is not in the index, and probably too long for it */
-} GpuSortRefusable;
-
-/*
- * Has an index check an entry that is there, or else insert it, in a subtransaction.  If the index
- * refuses the entry, notes that, and its error, in place of what was noted before.
- */
-extern void gpusort_refusal_try(GpuSortRefusal *refusal, const GpuSortRefusingIndex *index,
-								Datum *values, bool *isnull, ItemPointer tid,
-								GpuSortRefusable what);
-
-/*
- * Notes that a row in front of the one that was refused may be refused, too, so that it is tried
- * later.
- */
-extern void gpusort_refusal_suspect(GpuSortRefusal *refusal, const ItemPointerData *tid);
-
-/* Raises the error of the row that was refused, if there is one. */
-extern void gpusort_refusal_raise(const GpuSortRefusal *refusal);
-
-/* Of several partitions, the refused row whose line comes first. */
-typedef struct GpuSortRefusedRow
-{
-	ErrorData  *error;			/* the index's error; NULL: no row was refused so far */
-	uint64		line;
-	GpuSortLeafNumber leaf;
-	int			index;			/* the number of the index that refuses it */
-} GpuSortRefusedRow;
-
-/* Keeps the row that was refused in *first, unless the row there has an earlier line. */
-extern void gpusort_refusal_keep_first(const GpuSortRefusal *refusal, GpuSortRefusedRow *first);
-
-/* ---------- sorting new entries of a btree index into the order of the index ---------- */
+/* ---------- entries of a btree index, sorted ---------- */
 
 typedef struct GpuSortEntrySort GpuSortEntrySort;
 
@@ -177,40 +80,51 @@ extern int	gpusort_entry_sort_next(GpuSortEntrySort *sort, void **entries, int m
 
 extern void gpusort_entry_sort_end(GpuSortEntrySort *sort);
 
-/* ---------- the entries of new rows in the indexes of a table that is in use ---------- */
+/* ---------- entries of a btree index, inserted in the order of their keys ---------- */
+
+/* An entry that an index has refused, after it had got all entries in front of this one. */
+typedef struct GpuSortRefusedEntry
+{
+	GpuSortLeafNumber leaf;
+	int			index;			/* the number of the index among those of the leaf */
+	IndexTuple	entry;			/* it is in the index; NULL: no entry was refused */
+} GpuSortRefusedEntry;
+
+/* Returns whether entries can be inserted into an index in the order of their keys. */
+extern bool gpusort_entries_are_sorted(const GpuSortOpenLeaf *leaf, int index);
 
 /*
- * Entries are inserted when all rows are there, and in btree indexes they are inserted in the order
- * of their keys: so each leaf page is looked for and changed once, and not as often as rows happen
- * to belong there.  Other sessions may read and write the table meanwhile, as they may beside
- * PostgreSQL's COPY.
+ * Inserts the entries of all rows of a leaf into an index, in the order of their keys, and returns
+ * whether that was done.  If not, either the index has refused an entry, which is then in *refused,
+ * or no entry was inserted, because some are so long that the index may refuse them.
  */
+extern bool gpusort_entries_insert(GpuSortOpenLeaf *leaf, int index,
+								   GpuSortRefusedEntry *refused);
 
 /*
- * Inserts the entries of all rows that were loaded.  If an index refuses a row, raises the error
- * that PostgreSQL's COPY would raise at the first such row, with its line.
+ * Returns where an entry is in the order of an index, compared with the one that was refused: less
+ * than 0 if it is in front of it, and so in the index.
  */
-extern void gpusort_load_put_entries(const GpuSortLoadState *state);
+extern int	gpusort_entry_compare(Relation index, const Datum *values, const bool *isnull,
+								  const ItemPointerData *tid, IndexTuple refused);
+
+/* ---------- doing in a subtransaction what may fail because of a row ---------- */
 
 /*
- * Inserts the entries of a partition's rows into those of its indexes that get them in the order of
- * their keys.  If an index refuses a row, keeps this row in *first, unless the row there has an
- * earlier line.  Returns whether the partition has other indexes, into which nothing was inserted
- * yet.
+ * Calls do_it(arg) in a subtransaction of its own, and in the caller's memory context.  Returns
+ * whether that has succeeded.  If it has raised an error that COPY may raise at some row, all is
+ * undone; any other error is raised again.  The caller's memory context and resource owner are
+ * current again afterwards.
  */
-extern bool gpusort_load_put_leaf_entries(const GpuSortLoadState *state, GpuSortLeafNumber leaf,
-										  GpuSortRefusedRow *first);
+extern bool gpusort_load_try(void (*do_it) (void *arg), void *arg);
 
-/* Returns whether an index gets its entries in the order of its keys, and not row by row. */
-extern bool gpusort_load_entries_are_sorted(Relation index, const IndexInfo *info);
-
-/* ---------- filling the indexes of tables that were empty ---------- */
+/* ---------- all indexes ---------- */
 
 /*
- * Fills the indexes of the table that was loaded, or of its partitions.  If something is wrong with
- * a row, for example that its key is there already, raises the error that PostgreSQL's COPY would
- * raise at this row, with its line.
+ * Fills the indexes of all leaves with what was loaded.  If something is wrong with a row, for
+ * example that its key is there already, the error is the one that PostgreSQL's COPY would raise,
+ * at the same line.
  */
-extern void gpusort_load_build_indexes(GpuSortLoadState *state);
+extern void gpusort_load_fill_indexes(GpuSortLoadState *state);
 
 #endif							/* GPUSORT_LOAD_INDEXES_PRIVATE_H */

@@ -96,63 +96,6 @@ gpusort_load_order_clear(GpuSortLoadOrder *order)
 	order->filed = order->kept = 0;
 }
 
-/* ---------- the order of rows: reading ---------- */
-
-void
-gpusort_load_order_read(GpuSortOrderReader *reader, const GpuSortLoadOrder *order)
-{
-	*reader = (GpuSortOrderReader) {
-		.order = order
-	};
-	if (order->file == NULL)
-		return;
-	reader->buffer = palloc(BUFFER_ROWS * sizeof(GpuSortLeafNumber));
-	if (BufFileSeek(order->file, 0, 0, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not rewind a temporary file")));
-}
-
-static void
-fill_buffer(GpuSortOrderReader *reader)
-{
-	const GpuSortLoadOrder *order = reader->order;
-	Size		bytes;
-
-	reader->begin = reader->next;
-	reader->end = Min(reader->begin + BUFFER_ROWS, order->filed);
-	bytes = (reader->end - reader->begin) * sizeof(GpuSortLeafNumber);
-	if (BufFileRead(order->file, reader->buffer, bytes) != bytes)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read a temporary file")));
-}
-
-GpuSortLeafNumber
-gpusort_load_order_next(GpuSortOrderReader *reader)
-{
-	const GpuSortLoadOrder *order = reader->order;
-	uint64		row = reader->next;
-
-	Assert(row < order->filed + order->kept);
-	if (row >= order->filed)
-	{
-		reader->next++;
-		return order->leaves[row - order->filed];
-	}
-	if (row == reader->end)
-		fill_buffer(reader);
-	reader->next++;
-	return reader->buffer[row - reader->begin];
-}
-
-void
-gpusort_load_order_end(GpuSortOrderReader *reader)
-{
-	if (reader->buffer != NULL)
-		pfree(reader->buffer);
-}
-
 /* ---------- lines ---------- */
 
 /*
@@ -268,16 +211,83 @@ gpusort_lines_clear(GpuSortLoadLines *lines)
 	gpusort_load_order_clear(&lines->order);
 }
 
-uint64
-gpusort_lines_to_row(const GpuSortLoadLines *lines, uint64 *at)
-{
-	uint64		begin = *at;
+/* ---------- reading ---------- */
 
-	if (lines->bits != NULL)
-	{
-		while (*at + 1 < lines->count && !get_bit(lines->bits, *at))
-			(*at)++;
-	}
-	(*at)++;
-	return *at - begin;
+void
+gpusort_lines_read(GpuSortLineReader *reader, const GpuSortLoadLines *lines)
+{
+	*reader = (GpuSortLineReader) {
+		.lines = lines
+	};
+	if (lines->order.file == NULL)
+		return;
+	reader->buffer = palloc(BUFFER_ROWS * sizeof(GpuSortLeafNumber));
+	if (BufFileSeek(lines->order.file, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not rewind a temporary file")));
+}
+
+static void
+fill_buffer(GpuSortLineReader *reader)
+{
+	const GpuSortLoadOrder *order = &reader->lines->order;
+	Size		bytes;
+
+	reader->begin = reader->row;
+	reader->end = Min(reader->begin + BUFFER_ROWS, order->filed);
+	bytes = (reader->end - reader->begin) * sizeof(GpuSortLeafNumber);
+	if (BufFileRead(order->file, reader->buffer, bytes) != bytes)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read a temporary file")));
+}
+
+/* Returns the leaf of the row that is read next. */
+static GpuSortLeafNumber
+get_leaf(GpuSortLineReader *reader)
+{
+	const GpuSortLoadOrder *order = &reader->lines->order;
+
+	Assert(reader->row < order->filed + order->kept);
+	if (reader->row >= order->filed)
+		return order->leaves[reader->row - order->filed];
+	if (reader->row == reader->end)
+		fill_buffer(reader);
+	return reader->buffer[reader->row - reader->begin];
+}
+
+GpuSortLeafNumber
+gpusort_lines_next(GpuSortLineReader *reader)
+{
+	const GpuSortLoadLines *lines = reader->lines;
+	GpuSortLeafNumber leaf = GPUSORT_ONLY_LEAF;
+
+	while (lines->bits != NULL && reader->line + 1 < lines->count &&
+		   !get_bit(lines->bits, reader->line))
+		reader->line++;
+	reader->line++;
+	if (lines->order.rows != NULL)
+		leaf = get_leaf(reader);
+	reader->row++;
+	return leaf;
+}
+
+void
+gpusort_lines_read_end(GpuSortLineReader *reader)
+{
+	if (reader->buffer != NULL)
+		pfree(reader->buffer);
+}
+
+uint64
+gpusort_lines_of_row(const GpuSortLoadLines *lines, GpuSortLeafNumber leaf, uint64 place)
+{
+	GpuSortLineReader reader;
+
+	gpusort_lines_read(&reader, lines);
+	while (place > 0)
+		place -= gpusort_lines_next(&reader) == leaf;
+	gpusort_lines_read_end(&reader);
+	return reader.line;
 }

@@ -21,7 +21,6 @@
 #include "utils/partcache.h"
 #include "utils/rel.h"
 
-#include "load/load_indexes_private.h"
 #include "load/load_partitions_private.h"
 #include "load/load_statement_private.h"
 #include "load/load_values_private.h"

@@ -6,6 +6,7 @@
 #define GPUSORT_LOAD_PARTITIONS_PRIVATE_H
 
 #include "access/attmap.h"
+#include "nodes/bitmapset.h"
 #include "nodes/pg_list.h"
 #include "storage/block.h"
 #include "utils/relcache.h"
@@ -16,11 +17,12 @@
 /* ---------- leaves ---------- */
 
 /*
- * The leaves of a partitioned table that have indexes, filled when the rows are there.
+ * The tables whose indexes are filled when the rows are there.
  *
- * The leader finds these leaves before the first row is read, and gives them numbers.  All other
- * leaves had no indexes at that time: if one of them has an index when a row gets there, that row
- * is left to PostgreSQL.
+ * The leaves of a partitioned table that have indexes are found by the leader before the first row
+ * is read, and get numbers.  All other leaves had no indexes at that time: if one of them has an
+ * index when a row gets there, that row is left to PostgreSQL.  A table that is not partitioned is
+ * its only leaf.
  */
 
 /*
@@ -30,20 +32,21 @@
 typedef uint16 GpuSortLeafNumber;
 
 #define GPUSORT_NO_LEAF		((GpuSortLeafNumber) 0)
+#define GPUSORT_ONLY_LEAF	((GpuSortLeafNumber) 1)
 
 typedef struct GpuSortLoadLeaf
 {
 	Oid			table;
 	bool		is_used;		/* others may have rows there; else it is empty, and locked */
-	bool		is_built;		/* the rows are in all indexes */
-	bool		is_sorted;		/* the rows are in the indexes that get entries in key order */
 	BlockNumber first_block;	/* our rows are in this block and behind, if there are any */
+	bool		is_filled;		/* the rows are in all indexes */
+	Bitmapset  *filled;			/* the numbers of indexes that have all rows, if it is not */
 } GpuSortLoadLeaf;
 
 typedef struct GpuSortLoadLeaves
 {
 	int			count;
-	int			nindexes;		/* of all leaves; not counted any further than there are locks */
+	int			nindexes;		/* of partitions; not counted any further than there are locks */
 	GpuSortLoadLeaf *leaves;	/* the one with number 1 comes first */
 } GpuSortLoadLeaves;
 
@@ -51,10 +54,28 @@ typedef struct GpuSortLoadLeaves
  * Fills *leaves with the partitions that have indexes, and returns why these partitions are not
  * ours, or NULL.  "indexed" and "maybe_empty" are what gpusort_load_why_not_partitions() has found
  * in the catalogs.  Partitions that are indeed empty, and have indexes that can be built
- * afterwards, are locked by gpusort_load_lock_indexes().
+ * afterwards, are locked, so that no other session can write to them or use their indexes.
  */
 extern const char *gpusort_load_leaves_begin(GpuSortLoadLeaves *leaves, List *indexed,
 											 List *maybe_empty);
+
+/*
+ * The same for a table that is not partitioned, and has indexes.  Returns false if these can't be
+ * filled when the rows are there.
+ */
+extern bool gpusort_load_leaves_alone(GpuSortLoadLeaves *leaves, Relation table);
+
+/*
+ * Returns whether the indexes of a table in use can be given entries when all rows are there, and
+ * whether gpusort.copy_indexes allows it.
+ */
+extern bool gpusort_load_entries_are_ours(Relation table);
+
+/*
+ * Returns whether the indexes of the table that was named, if it has any, can be filled when the
+ * rows are there, in one way or another.
+ */
+extern bool gpusort_load_indexes_are_ours(Relation table);
 
 /* Returns how many locks the server has room for, in all sessions together. */
 extern int64 gpusort_lock_places(void);

@@ -78,24 +78,6 @@ extern void gpusort_load_order_join(GpuSortLoadOrder *order, const GpuSortLeafNu
 extern dsa_pointer gpusort_load_order_leave(const GpuSortLoadOrder *order);
 extern void gpusort_load_order_take(GpuSortLoadOrder *order, dsa_pointer left, uint64 count);
 
-/* Reads the leaves of all rows, from the first row on. */
-typedef struct GpuSortOrderReader
-{
-	const GpuSortLoadOrder *order;
-	uint64		next;
-	GpuSortLeafNumber *buffer;	/* a piece of the file */
-	uint64		begin;			/* the rows whose leaves are in the buffer, up to "end" */
-	uint64		end;
-} GpuSortOrderReader;
-
-/* Begins to read; the reader has to be ended. */
-extern void gpusort_load_order_read(GpuSortOrderReader *reader, const GpuSortLoadOrder *order);
-
-/* Returns the leaf of the next row, which must be there. */
-extern GpuSortLeafNumber gpusort_load_order_next(GpuSortOrderReader *reader);
-
-extern void gpusort_load_order_end(GpuSortOrderReader *reader);
-
 /* ---------- lines of an input, and which of them end a row of the table ---------- */
 
 /*
@@ -141,11 +123,32 @@ extern void gpusort_lines_join(GpuSortLoadLines *lines, uint64 count, const uint
 /* Forgets all lines, and where the rows went. */
 extern void gpusort_lines_clear(GpuSortLoadLines *lines);
 
+/* Reads where rows went, and on which lines they end, in the order of their lines. */
+typedef struct GpuSortLineReader
+{
+	const GpuSortLoadLines *lines;
+	uint64		row;			/* how many rows have been read */
+	uint64		line;			/* lines up to the end of the row that was read last */
+	GpuSortLeafNumber *buffer;	/* a piece of the order's file */
+	uint64		begin;			/* the rows whose leaves are in the buffer, up to "end" */
+	uint64		end;
+} GpuSortLineReader;
+
+/* Begins to read; the reader has to be ended. */
+extern void gpusort_lines_read(GpuSortLineReader *reader, const GpuSortLoadLines *lines);
+
 /*
- * Returns how many lines there are from line *at, the first one being 0, to the end of the next
- * row, and moves *at to the line behind it.
+ * Reads the next row, which must be there, and returns its leaf: GPUSORT_ONLY_LEAF if the table is
+ * not partitioned.
  */
-extern uint64 gpusort_lines_to_row(const GpuSortLoadLines *lines, uint64 *at);
+extern GpuSortLeafNumber gpusort_lines_next(GpuSortLineReader *reader);
+
+extern void gpusort_lines_read_end(GpuSortLineReader *reader);
+
+/* Returns how many lines there are up to the end of a row, which has this place, from 1 on, among
+ * those of its leaf. */
+extern uint64 gpusort_lines_of_row(const GpuSortLoadLines *lines, GpuSortLeafNumber leaf,
+								   uint64 place);
 
 /* ---------- loader ---------- */
 

@@ -35,12 +35,10 @@ typedef struct GpuSortLoadState
 
 	GpuSortLoadParts *parts;	/* if one process loads a partitioned table; or NULL */
 	int			nparts;			/* partitions that parts need room for */
-	GpuSortLoadLeaves leaves;	/* the partitions that have indexes */
+	GpuSortLoadLeaves leaves;	/* the tables that have indexes */
 
 	GpuSortLoadCounts counts;	/* of what was loaded; lines include those before the rows */
 	uint64		counted;		/* rows that the statistics know as inserted */
-	bool		has_entries;	/* the indexes are in use, and are given entries at the end */
-	BlockNumber first_block;	/* our rows are in this block and behind */
 	uint64		first_line;		/* lines before the first row */
 	GpuSortLoadLines lines;		/* of what was loaded, if there are indexes */
 } GpuSortLoadState;

@@ -28,7 +28,7 @@
 #include "utils/rls.h"
 
 #include "load/load.h"
-#include "load/load_indexes_private.h"
+#include "load/load_partitions_private.h"
 #include "load/load_input_private.h"
 #include "load/load_statement_private.h"
 #include "pg_compat/copy.h"
@@ -218,11 +218,8 @@ why_not_load(GpuSortLoadStatement *load)
 		(why = gpusort_load_why_not_computed(table, load->attnums, marker,
 											 &load->computing)) != NULL)
 		return why;
-	/* each index of a partitioned table has its like in each partition */
-	if (RelationGetIndexList(table) == NIL || gpusort_load_entries_are_ours(table) ||
-		(table->rd_rel->relkind == RELKIND_RELATION && gpusort_load_indexes_are_ours(table)))
-		return NULL;
-	return "the indexes can't be filled when the rows are there";
+	return gpusort_load_indexes_are_ours(table) ? NULL
+		: "the indexes can't be filled when the rows are there";
 }
 
 static const char *

@@ -178,21 +178,6 @@ gpusort_relation_is_of_subtransaction(Relation relation)
 }
 
 /*
- * 16: ExecInsertIndexTuples() has one more boolean parameter.  19: flags replace the booleans.
- */
-static inline List *
-gpusort_insert_index_tuples(ResultRelInfo *target, TupleTableSlot *slot, EState *estate)
-{
-#if PG_VERSION_NUM >= 190000
-	return ExecInsertIndexTuples(target, estate, 0, slot, NIL, NULL);
-#elif PG_VERSION_NUM >= 160000
-	return ExecInsertIndexTuples(target, slot, estate, false, false, NULL, NIL, false);
-#else
-	return ExecInsertIndexTuples(target, slot, estate, false, false, NULL, NIL);
-#endif
-}
-
-/*
  * 17: reindex_index() gets the statement that it works for, for event triggers; it may be NULL.
  */
 static inline void

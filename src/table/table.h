@@ -179,9 +179,6 @@ typedef struct GpuSortOwnRows
 /* Returns the first block that rows appended from now on can go to. */
 extern BlockNumber gpusort_table_own_rows_first_block(Relation heap);
 
-/* Returns whether a row was put by this owner. */
-extern bool gpusort_table_row_is_own(const GpuSortTableOwner *owner, HeapTupleHeader row);
-
 /*
  * Begin to read the rows that this owner has put, from block `from` on.  None of these rows may be
  * changed any more.

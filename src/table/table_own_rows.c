@@ -38,11 +38,11 @@ gpusort_table_own_rows_begin(GpuSortOwnRows *rows, Relation heap, const GpuSortT
 }
 
 /*
- * If a row has the owner's transaction ID but is frozen where the owner's rows are not, the ID is
- * of an earlier epoch.
+ * Returns whether a row was put by this owner.  If a row has the owner's transaction ID but is
+ * frozen where the owner's rows are not, the ID is of an earlier epoch.
  */
-bool
-gpusort_table_row_is_own(const GpuSortTableOwner *owner, HeapTupleHeader row)
+static bool
+row_is_own(const GpuSortTableOwner *owner, HeapTupleHeader row)
 {
 	return HeapTupleHeaderGetRawXmin(row) == owner->xid &&
 		HeapTupleHeaderGetRawCommandId(row) == owner->cid &&
@@ -75,7 +75,7 @@ read_page(GpuSortOwnRows *rows)
 		ItemId		item = PageGetItemId(page, offset);
 
 		if (ItemIdIsNormal(item) &&
-			gpusort_table_row_is_own(&rows->owner, (HeapTupleHeader) PageGetItem(page, item)))
+			row_is_own(&rows->owner, (HeapTupleHeader) PageGetItem(page, item)))
 			rows->offsets[rows->count++] = offset;
 	}
 }
