@@ -211,10 +211,10 @@ typedef struct Leftover
 	GpuSortLoadSource *source;
 	CopySource	kind;
 	const char *data;
-	Size		bytes;
+	Size		bytes;			/* so many may be read for now */
 	Size		offset;			/* of what has not been read */
-	bool		marked;			/* an end marker is the last of it: what follows is ignored */
-	Size		behind;			/* so many bytes are behind the marker */
+	Size		all;			/* so many are there */
+	Size		marker_end;		/* so many are there up to the end of an end marker, or 0 */
 } Leftover;
 
 /*
@@ -234,15 +234,23 @@ newline_at(const char *data, Size at, Size bytes)
 	return at + 1 < bytes && data[at + 1] == '\n' ? EOL_CRNL : EOL_CR;
 }
 
+/* Returns whether a marker with this newline behind it is the end of the input to the server. */
+static bool
+ends_input(EolType found, EolType usual)
+{
+	return usual == EOL_UNKNOWN || found == usual || (usual == EOL_CR && found == EOL_CRNL);
+}
+
 /*
  * Returns how many bytes of the text format there are up to the end of the first line that ends
  * with an end marker, or 0 if there is no marker.  Up to PostgreSQL 17 a marker may stand behind
  * fields of a row.  The row is loaded, and what the client sends behind the line is ignored; but
  * the server ignores only what it reads from the client by itself, and would go on with the rest of
- * a leftover.
+ * a leftover.  The server reads the client to its end when it sees the marker's point, and looks at
+ * the row after that: "*before" is how many bytes there are up to the point if that matters.
  */
 static Size
-bytes_until_marker(CopyFromState copy, const char *data, Size bytes)
+bytes_until_marker(CopyFromState copy, const char *data, Size bytes, Size *before)
 {
 	bool		embeds_ascii = copy->need_transcoding &&
 		PG_ENCODING_IS_CLIENT_ONLY(copy->file_encoding);
@@ -263,6 +271,10 @@ bytes_until_marker(CopyFromState copy, const char *data, Size bytes)
 		{
 			Size		end = at + (eol_type == EOL_CRNL ? 4 : 3);
 
+			*before = end;
+			if (gpusort_copy_csv_has_end_marker() &&
+				ends_input(newline_at(data, at + 2, bytes), eol_type))
+				*before = at + 1;
 			/* if a part of the newline is still to come, the server reads the client by then */
 			return end <= bytes ? end : 0;
 		}
@@ -283,7 +295,7 @@ end_leftover(Leftover *leftover)
 {
 	const GpuSortLoadSource *source = leftover->source;
 
-	if (!source->at_end && source->stray == 0 && !leftover->marked)
+	if (!source->at_end && source->stray == 0 && leftover->marker_end == 0)
 		source->copy->copy_src = leftover->kind;
 }
 
@@ -311,18 +323,45 @@ fail_as_client_did(const GpuSortLoadSource *source)
 			 errmsg("unexpected message type 0x%02X during COPY from stdin", source->stray)));
 }
 
+/* Reads, and ignores, what the client sends behind an end marker. */
+static void
+ignore_rest(GpuSortLoadSource *source)
+{
+	char		ignored[8192];
+
+	while (!source->at_end && !source->failed)
+	{
+		source->got = 0;
+		read_client(source, ignored, sizeof(ignored));
+	}
+	fail_as_client_did(source);
+}
+
+/* Returns whether the server has bytes that are no character, unless others follow. */
+static bool
+has_broken_bytes(CopyFromState copy)
+{
+	return copy->raw_buf == copy->input_buf ? copy->raw_buf_len > copy->input_buf_len
+		: RAW_BUF_BYTES(copy) > 0;
+}
+
 /*
- * Goes on behind an end marker if the server asks for more while it has bytes that it could not
- * convert: these are before the marker, and the server looks at some bytes more before it says that
- * they are no character.
+ * The server asks for more of a leftover that has an end marker.  If it has bytes that are no
+ * character, these are before the marker, and it looks at what follows until it can say so.
  */
 static void
 pass_marker(Leftover *leftover)
 {
-	if (!leftover->marked || RAW_BUF_BYTES(leftover->source->copy) == 0)
-		return;
-	leftover->bytes += leftover->behind;
-	leftover->marked = false;
+	if (has_broken_bytes(leftover->source->copy))
+	{
+		leftover->bytes = leftover->all;
+		leftover->marker_end = 0;
+	}
+	else if (leftover->bytes < leftover->marker_end)
+	{
+		ignore_rest(leftover->source);
+		leftover->bytes = leftover->marker_end;
+	}
 }
 
 static int
@@ -331,7 +370,7 @@ read_leftover(void *buffer, int least, int most)
 	Leftover   *leftover = current;
 	int			count;
 
-	if (leftover->offset == leftover->bytes)
+	if (leftover->offset == leftover->bytes && leftover->marker_end > 0)
 		pass_marker(leftover);
 	count = Min(most, leftover->bytes - leftover->offset);
 	if (count == 0)
@@ -355,16 +394,12 @@ prepare_leftover(Leftover *leftover)
 {
 	GpuSortLoadSource *source = leftover->source;
 	CopyFromState copy = source->copy;
-	Size		marked = 0;
+	Size		before;
 
 	if (leftover->kind == COPY_FRONTEND && !gpusort_copy_format_is_csv(&copy->opts))
-		marked = bytes_until_marker(copy, leftover->data, leftover->bytes);
-	if (marked > 0)
-	{
-		leftover->behind = leftover->bytes - marked;
-		leftover->bytes = marked;
-		leftover->marked = true;
-	}
+		leftover->marker_end = bytes_until_marker(copy, leftover->data, leftover->all, &before);
+	if (leftover->marker_end > 0)
+		leftover->bytes = before;
 	if (leftover->bytes > 0 || source->at_end || source->stray != 0)
 	{
 		copy->copy_src = COPY_CALLBACK;
@@ -372,23 +407,17 @@ prepare_leftover(Leftover *leftover)
 	}
 }
 
-/* Reads, and ignores, what the client sends behind an end marker. */
+/* The same as ignore_rest(), when CopyFrom() has ended. */
 static void
 drain_client(GpuSortLoadSource *source)
 {
 	CopyFromState copy = source->copy;
 	ErrorContextCallback context = {error_context_stack, CopyFromErrorCallback, copy};
-	char		ignored[8192];
 
 	copy->line_buf_valid = false;
 	copy->cur_attname = NULL;
 	error_context_stack = &context;
-	while (!source->at_end && !source->failed)
-	{
-		source->got = 0;
-		read_client(source, ignored, sizeof(ignored));
-	}
-	fail_as_client_did(source);
+	ignore_rest(source);
 	error_context_stack = context.previous;
 }
 
@@ -396,7 +425,7 @@ uint64
 gpusort_source_give_back(GpuSortLoadSource *source, const char *data, Size bytes)
 {
 	Leftover	leftover = {
-		.source = source,.kind = source->copy->copy_src,.data = data,.bytes = bytes
+		.source = source,.kind = source->copy->copy_src,.data = data,.bytes = bytes,.all = bytes
 	};
 	Leftover   *outer = current;
 	volatile uint64 rows = 0;

@@ -127,6 +127,13 @@ for my $behind ('', 'junk', 'junk ' x 100)
 	is($ours, $theirs, '... likewise');
 }
 
+# A client that gives up behind a marker: up to 17 the fields before the marker, which are wrong, are not looked at before.
+for my $marked ("1\\.\n", "1\\.\njunk", "\\.\n", "1\t2\n\\.\n", "x\t2\n3\\.\n", "x\\.\n", "x\\.\r", "x\\.\r\n", "1\t2\rx\\.\r", "1\t2\r\nx\\.\r\n", "1\t2\r\nx\\.\r", "1\t2\nx\\.\r", "x\xff\\.\n", "1\t\\\\.\n")
+{
+	my ($theirs, $ours) = map { copied($_, '', $marked, [ f => "no more\0" ]) } '-c gpusort.enabled=off', '-c gpusort.force=on';
+	is($ours, $theirs, 'a client that gives up behind ' . unpack 'H*', $marked);
+}
+
 # Up to 17 a marker may stand behind the fields of a line, which is the last one then: of the first line, after many, in one
 # message with what follows or not, between characters of which a byte is a backslash, and escaped, where it is none.
 sub copied
@@ -138,7 +145,7 @@ sub copied
 	print $client message('Q', "COPY t FROM STDIN $options\0");
 	$client->flush;
 	until_types($client, 'GZ');
-	print $client (map { message('d', $_) } @data), message('c', '');
+	print $client (map { ref $_ ? message(@$_) : message('d', $_) } @data), message('c', '');
 	$client->flush;
 	return until_ready($client) . ' ' . $node->safe_psql('postgres', q(SELECT count(*), string_agg(t::text, ' ' ORDER BY id) FILTER (WHERE id > 60000 OR id < 10) FROM t));
 }
