@@ -34,6 +34,7 @@ void
 gpusort_begin_made_keys(GpuSort *sort)
 {
 	sort->keys.most_used = 0;
+	sort->keys.room_begin = gpusort_kept_keys(sort);
 	if (sort->is_borrowed)
 	{
 		sort->keys.room_end = sort->rows.end - Min(sort->rows.places.unit, sort->rows.end);
@@ -129,19 +130,14 @@ gpusort_key_shared_bytes(GpuSort *sort, const GpuSortColumn *column, const uint3
 	return end > from ? end - from : 0;
 }
 
-bool
-gpusort_skip_shared(GpuSort *sort, KeyPlace *place, const uint32 *ids, uint32 n)
+void
+gpusort_skip_shared(GpuSort *sort, KeyPlace *place, uint32 id, uint32 shared)
 {
 	GpuSortColumn *column = &sort->keys.columns[place->column];
-	const char *string = string_by_ref(sort->rows.places.base, RANGE_U64(column->refs)[ids[0]]);
-	bool		same;
-	uint32		shared;
-	uint32		rest;
+	const char *string = string_by_ref(sort->rows.places.base, RANGE_U64(column->refs)[id]);
+	uint32		rest = column->encoder.codec->rest_begins(&column->encoder, string,
+														  place->rest + shared);
 
-	shared = place->rest + gpusort_key_shared_bytes(sort, column, ids, n, place->rest, &same);
-	if (same)
-		return false;
-	rest = column->encoder.codec->rest_begins(&column->encoder, string, shared);
 	if (rest > place->rest)
 	{
 		place->source = KEY_KNOWN;
@@ -149,7 +145,6 @@ gpusort_skip_shared(GpuSort *sort, KeyPlace *place, const uint32 *ids, uint32 n)
 	}
 	else if (place->source == KEY_KNOWN)
 		gpusort_go_on_with_keys(place);
-	return true;
 }
 
 /* Returns how many bytes a key has from a place on. */

@@ -151,15 +151,19 @@ refine_nulls(GpuSort *sort, uint32 **ids, uint32 *n, KeyPlace place)
 static bool
 find_words(GpuSort *sort, KeyPlace *place, uint32 *ids, uint32 *n, GpuSortKeptKeys others)
 {
-	if (!gpusort_skip_shared(sort, place, ids, *n))
+	bool		same;
+	uint32		shared = gpusort_key_run_shared_bytes(sort, place, ids, *n, &same);
+
+	if (same)
 	{
 		if (!gpusort_next_part(sort, place))
 			*n = 0;
 		return false;
 	}
+	gpusort_skip_shared(sort, place, ids[0], shared);
 	/* what this run has kept are keys of columns before this one, which are not needed any more */
 	gpusort_forget_kept_keys(sort, others);
-	if (place->source == KEY_MADE)
+	if (place->source == KEY_MADE && !gpusort_key_run_is_shared(sort, *n))
 		gpusort_keep_keys(sort, place, ids, *n);
 	if (place->source != KEY_MADE)
 		return true;
@@ -369,9 +373,9 @@ refine_stretch(GpuSort *sort, const TeamStretch *stretch)
  * The stretches that are dealt out to a team, whose processes refine them side by side.  Each
  * process has a part of the workspace as scratch memory, which is too small for a run of more rows
  * than the same part of all rows.  So the process that has the sort breaks up such heavy runs
- * before: it sorts the run by a word, with all of the workspace, and what the run falls into is
- * another stretch, which begins at another place of the key.  But if the run's keys are kept, only
- * this process has them, and it puts the run in order at once.
+ * before: it sorts the run by a word, which the team fetches, with all of the workspace, and what
+ * the run falls into is another stretch, which begins at another place of the key.  But if the
+ * run's keys are kept, only this process has them, and it puts the run in order at once.
  */
 typedef struct Stretches
 {

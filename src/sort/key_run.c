@@ -5,7 +5,8 @@
  * The words of a run are fetched once, with prefetching, and sorted without touching the rows
  * again: on the stack if the run is short, by the engine if it is long.  If the whole run agrees in
  * a word, it is not sorted by that word, and everything that its strings have in common is skipped
- * in one go.
+ * in one go.  If a run has very many rows, a team fetches its words and looks for what its strings
+ * have in common.
  */
 #include "postgres.h"
 
@@ -18,10 +19,14 @@
 #include "sort/refine_private.h"
 #include "sort/rows_private.h"
 #include "sort/state_private.h"
+#include "sort/team_private.h"
 
 /* How many rows ahead references, and then strings, are prefetched. */
 #define REF_AHEAD		16
 #define STRING_AHEAD	8
+
+/* How many stretches a run that a team looks at has for each process. */
+#define RUN_PIECES_EACH	16
 
 StaticAssertDecl(SMALL_RUN % 64 == 0, "bits of a small run fill words");
 
@@ -118,6 +123,142 @@ fetch_words(GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint32 n,
 	return found;
 }
 
+/*
+ * Returns memory for one word of each row of a run: the run's part, by position, of a plane that
+ * the engine has already sorted by.  Other processes may use other parts for other runs at the same
+ * time.
+ */
+static uint64 *
+scratch_of_run(const GpuSort *sort, const uint32 *ids)
+{
+	const GpuSortColumn *column = &sort->keys.columns[Max(sort->keys.refine_column, 0)];
+	uint64	   *plane = RANGE_U64(column->prefix != NULL ? column->prefix : column->words[0]);
+
+	return plane + (ids - sort->order.ids);
+}
+
+/* ---------- a run that has so many rows that a team looks at them ---------- */
+
+/*
+ * Before heavy runs are broken up there is nothing to do for the other processes of a team, so they
+ * help to look at the strings of such a run.  The process that has the sort goes on with what all
+ * have found.
+ */
+
+bool
+gpusort_key_run_is_shared(GpuSort *sort, uint32 n)
+{
+	return !sort->is_borrowed && sort->team.job == NULL &&
+		gpusort_kept_keys(sort) == sort->keys.room_begin && n > SMALL_RUN &&
+		gpusort_may_deal_out(sort, n);
+}
+
+/*
+ * Deals a run out to the team.  Each stretch begins with the last row of the one before, so that
+ * what all rows of each stretch have in common, all rows of the run have.  Returns NULL if this
+ * process has to look at the run alone.
+ */
+static TeamStretches *
+deal_out_run(GpuSort *sort, TeamJobKind kind, const KeyPlace *place, const uint32 *ids, uint32 n)
+{
+	uint64		begin = ids - sort->order.ids;
+	uint32		each;
+	uint32		count = 0;
+	TeamStretch *stretches;
+	TeamStretches *job;
+
+	if (!gpusort_key_run_is_shared(sort, n))
+		return NULL;
+	each = n / (sort->team.participants * RUN_PIECES_EACH) + 2;
+	stretches = palloc((n / (each - 1) + 1) * sizeof(TeamStretch));
+	for (uint32 from = 0; from + 1 < n; from += each - 1)
+		stretches[count++] = (TeamStretch) {begin + from, begin + Min(from + each, n), *place};
+	job = gpusort_deal_out(sort, kind, stretches, count);
+	pfree(stretches);
+	return job;
+}
+
+static void
+look_at_stretch(GpuSort *sort, TeamStretches *job, const TeamStretch *stretch)
+{
+	const KeyPlace *place = &stretch->place;
+	const uint32 *ids = sort->order.ids + stretch->from;
+	uint32		n = (uint32) (stretch->to - stretch->from);
+	bool		same;
+
+	if (job->job.kind == TEAM_JOB_WORDS)
+	{
+		RunWords	found = fetch_words(sort, place, ids, n, scratch_of_run(sort, ids),
+										sizeof(uint64));
+
+		same = found.same;
+		if (found.refused)
+			pg_atomic_write_u32(&job->refused, true);
+	}
+	else
+	{
+		uint32		shared = gpusort_key_shared_bytes(sort, &sort->keys.columns[place->column], ids,
+													  n, place->rest, &same);
+		uint32		least = pg_atomic_read_u32(&job->shared);
+
+		while (shared < least &&
+			   !pg_atomic_compare_exchange_u32(&job->shared, &least, shared))
+			;
+	}
+	if (!same)
+		pg_atomic_write_u32(&job->differ, true);
+}
+
+void
+gpusort_look_at_stretches(GpuSort *sort, TeamStretches *job)
+{
+	TeamStretch stretch;
+
+	while (gpusort_take_stretch(job, &stretch))
+		if (!pg_atomic_read_u32(&job->refused))
+			look_at_stretch(sort, job, &stretch);
+}
+
+/*
+ * Has the team fetch the words of a run into scratch_of_run().  Returns false if this process has
+ * to do it, also because all words have turned out to be the same.
+ */
+static bool
+fetch_by_team(GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint32 n, RunWords *found)
+{
+	TeamStretches *job = deal_out_run(sort, TEAM_JOB_WORDS, place, ids, n);
+
+	if (job == NULL)
+		return false;
+	gpusort_look_at_stretches(sort, job);
+	gpusort_await_stretches(sort);
+	*found = (RunWords) {
+		.same = !pg_atomic_read_u32(&job->differ),.refused = pg_atomic_read_u32(&job->refused) != 0
+	};
+	gpusort_team_withdraw(sort);
+	return found->refused || !found->same;
+}
+
+uint32
+gpusort_key_run_shared_bytes(GpuSort *sort, const KeyPlace *place, const uint32 *ids, uint32 n,
+							 bool *same)
+{
+	TeamStretches *job = deal_out_run(sort, TEAM_JOB_SHARED, place, ids, n);
+	uint32		shared;
+
+	if (job == NULL)
+		return gpusort_key_shared_bytes(sort, &sort->keys.columns[place->column], ids, n,
+										place->rest, same);
+	gpusort_look_at_stretches(sort, job);
+	gpusort_await_stretches(sort);
+	shared = pg_atomic_read_u32(&job->shared);
+	*same = !pg_atomic_read_u32(&job->differ);
+	gpusort_team_withdraw(sort);
+	return shared;
+}
+
+/* ---------- one process ---------- */
+
 /* Does gpusort_sort_run() for a short run, as (word, id) pairs on the stack. */
 static RunWords
 sort_small_run(GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint64 *equal)
@@ -143,20 +284,6 @@ sort_small_run(GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint
 }
 
 /*
- * Returns memory for one word of each row of a run: the run's part, by position, of a plane that
- * the engine has already sorted by.  Other processes may use other parts for other runs at the same
- * time.
- */
-static uint64 *
-scratch_of_run(const GpuSort *sort, const uint32 *ids)
-{
-	const GpuSortColumn *column = &sort->keys.columns[Max(sort->keys.refine_column, 0)];
-	uint64	   *plane = RANGE_U64(column->prefix != NULL ? column->prefix : column->words[0]);
-
-	return plane + (ids - sort->order.ids);
-}
-
-/*
  * Does gpusort_sort_run() for a long run, by the engine.  The words, and then the sorted ids, lie
  * in scratch_of_run().
  */
@@ -165,7 +292,7 @@ sort_large_run(GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint
 {
 	uint64	   *words = scratch_of_run(sort, ids);
 	uint32	   *sorted = (uint32 *) words;
-	RunWords	found = fetch_words(sort, place, ids, n, words, sizeof(uint64));
+	RunWords	found;
 	gs_plane	plane = {.words = words};
 	gs_sort_args args = {
 		.nrows = n,
@@ -180,6 +307,8 @@ sort_large_run(GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint
 	gs_sort_result result;
 	gs_progress outer;
 
+	if (!fetch_by_team(sort, place, ids, n, &found))
+		found = fetch_words(sort, place, ids, n, words, sizeof(uint64));
 	if (found.same || found.refused)
 		return found;
 	outer = gs_progress_enter(sort->progress, n * GPUSORT_TIED_COST);

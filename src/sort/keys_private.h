@@ -90,7 +90,8 @@ typedef struct GpuSortKeys
 
 	GpuSortKeyMemory memory;	/* memory that the encoders hold */
 	bool		value_refused;	/* some value had no encoding */
-	/* end of the part of the row store that may take keys made by the refinement */
+	/* begin and end of the part of the row store that may take keys made by the refinement */
+	size_t		room_begin;
 	size_t		room_end;
 	size_t		most_used;		/* most bytes of the row store used by the refinement at any time */
 } GpuSortKeys;

@@ -63,6 +63,9 @@ extern void gpusort_refine(GpuSort *sort);
  */
 extern void gpusort_refine_stretches(GpuSort *sort, TeamStretches *job);
 
+/* Helps that process to look at the rows of a heavy run in the same way (key_run.c). */
+extern void gpusort_look_at_stretches(GpuSort *sort, TeamStretches *job);
+
 /* ---------- sorting the rows in memory by PostgreSQL's comparison ---------- */
 
 /*

@@ -137,10 +137,11 @@ extern uint32 gpusort_key_shared_bytes(GpuSort *sort, const GpuSortColumn *colum
 									   uint32 n, uint32 from, bool *same);
 
 /*
- * Moves a place for which place_is_made() is true behind the bytes that the strings of all rows of
- * a run share, as far as the rest can be sorted by itself.  Returns false if all strings are equal.
+ * Moves a place for which place_is_made() is true behind the `shared` bytes from there on that the
+ * strings of all rows of a run share, as far as the rest can be sorted by itself.  `id` is one of
+ * the rows.
  */
-extern bool gpusort_skip_shared(GpuSort *sort, KeyPlace *place, const uint32 *ids, uint32 n);
+extern void gpusort_skip_shared(GpuSort *sort, KeyPlace *place, uint32 id, uint32 shared);
 
 /* Moves from known words, which did not decide, to the keys of the same rests of the strings. */
 static inline void
@@ -189,6 +190,19 @@ extern bool gpusort_skip_same(GpuSort *sort, const RunWords *found, const uint32
  */
 extern RunWords gpusort_sort_run(GpuSort *sort, const KeyPlace *place, uint32 *ids,
 								 uint32 n, uint64 *equal);
+
+/*
+ * Returns how many bytes the strings of a run share from the place on, for which place_is_made() is
+ * true.  Sets *same to whether all of them are equal.
+ */
+extern uint32 gpusort_key_run_shared_bytes(GpuSort *sort, const KeyPlace *place,
+										   const uint32 *ids, uint32 n, bool *same);
+
+/*
+ * Returns whether a run has so many rows that its words are fetched by the team.  Then keys of its
+ * rows are not worth keeping, since other processes could not see them.
+ */
+extern bool gpusort_key_run_is_shared(GpuSort *sort, uint32 n);
 
 /*
  * Moves the nulls of the column to the side of the run where they belong, keeping the order of

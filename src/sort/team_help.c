@@ -110,8 +110,10 @@ help_with_stretches(GpuSortTeam *team, TeamStretches *job)
 	gpusort_team_job_begin(team);
 	if (job->job.kind == TEAM_JOB_REFINE)
 		gpusort_refine_stretches(sort, job);
-	else
+	else if (job->job.kind == TEAM_JOB_VERIFY)
 		gpusort_verify_stretches(sort, job);
+	else
+		gpusort_look_at_stretches(sort, job);
 }
 
 /* ---------- for all kinds of jobs ---------- */

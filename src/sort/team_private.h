@@ -67,6 +67,8 @@ typedef struct TeamPlane
 typedef enum TeamJobKind
 {
 	TEAM_JOB_ENGINE,			/* run the engine */
+	TEAM_JOB_SHARED,			/* find what the strings of a run share, in stretches of it */
+	TEAM_JOB_WORDS,				/* fetch the words of a run, in stretches of it */
 	TEAM_JOB_REFINE,			/* put rows that tie in order, in stretches of the order */
 	TEAM_JOB_VERIFY				/* compare neighbours, in stretches of the order */
 } TeamJobKind;
@@ -266,6 +268,10 @@ typedef struct TeamStretches
 	uint64		noted[TEAM_MAX_NOTED];
 	pg_atomic_uint32 nleft;
 	TeamStretch left[TEAM_MAX_LEFT];
+	/* what processes have found in the stretches of a run */
+	pg_atomic_uint32 shared;	/* how many bytes all strings share */
+	pg_atomic_uint32 differ;	/* whether two rows of some stretch differ */
+	pg_atomic_uint32 refused;	/* whether some word could not be had */
 } TeamStretches;
 
 static inline const LentSort *

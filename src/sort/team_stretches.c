@@ -68,9 +68,12 @@ gpusort_deal_out(GpuSort *sort, TeamJobKind kind, const TeamStretch *stretches, 
 	pg_atomic_init_u64(&head->memory_bytes, 0);
 	pg_atomic_init_u32(&head->nnoted, 0);
 	pg_atomic_init_u32(&head->nleft, 0);
+	pg_atomic_init_u32(&head->shared, PG_UINT32_MAX);
+	pg_atomic_init_u32(&head->differ, 0);
+	pg_atomic_init_u32(&head->refused, 0);
 	initStringInfo(&lent);
 	initStringInfo(&list);
-	if (gpusort_lend(sort, kind == TEAM_JOB_REFINE, &lent, &list))
+	if (gpusort_lend(sort, kind != TEAM_JOB_VERIFY, &lent, &list))
 		job = write_job(sort, head, &lent, &list, stretches);
 	pfree(head);
 	pfree(lent.data);

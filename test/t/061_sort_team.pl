@@ -156,6 +156,8 @@ my %collected = (
 	keys => 'SELECT h FROM t ORDER BY h',
 	strings => 'SELECT s, i FROM t ORDER BY s COLLATE "C" DESC, i',
 	'long strings' => 'SELECT i, l FROM strings ORDER BY l COLLATE en, other COLLATE "C", i',
+	# two runs of which each is too heavy for one process
+	'strings that begin alike' => q(SELECT * FROM (SELECT CASE WHEN i % 2 = 0 THEN 'https://example.com/' ELSE 'http://bexample.com/' END || s AS u, i FROM t) v ORDER BY u COLLATE "C", i),
 	'numbers and nulls' => 'SELECT few, n, i FROM t ORDER BY few NULLS FIRST, n DESC, i',
 	'first rows' => "$h LIMIT 7",
 	'half of the rows' => "$h LIMIT 20000",
