@@ -6,7 +6,7 @@
  * block's threads fold into one value, which at most four atomics add to the caller's.  Memory is
  * read once, 8 bytes a row or 8 and those of the id: a neighbour's key and id come from the cache.
  */
-#include "gs_cuda_rows.cuh"
+#include "gs_cuda_device.cuh"
 
 #define CHECK_THREADS	256u
 #define CHECK_ITEMS		8u

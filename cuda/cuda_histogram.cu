@@ -20,7 +20,7 @@
  */
 #include <algorithm>
 
-#include "gs_cuda_rows.cuh"
+#include "gs_cuda_device.cuh"
 
 #define COUNT_THREADS	256u
 #define COUNT_ITEMS		16u

@@ -12,7 +12,7 @@
  * Keys may be written over the words that they are made of: a thread writes a row when it has read
  * all of it, and no other thread reads that row for a key.
  */
-#include "gs_cuda_section.cuh"
+#include "gs_cuda_device.cuh"
 
 #define PACK_THREADS	256u
 #define PACK_ITEMS		8u

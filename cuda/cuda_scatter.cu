@@ -34,7 +34,7 @@
  */
 #include <algorithm>
 
-#include "gs_cuda_rows.cuh"
+#include "gs_cuda_device.cuh"
 
 /*
  * Threads of a block and rows that a thread has in hand.  A block takes 11 bytes of shared memory a

@@ -10,7 +10,7 @@
  * words in eight banks, so that a warp reads what it knows of a position without conflicts.  After
  * the first tiles there is hardly a byte that is new, and nothing is written.
  */
-#include "gs_cuda_rows.cuh"
+#include "gs_cuda_device.cuh"
 
 #define STATS_THREADS	256u
 #define STATS_ITEMS		16u

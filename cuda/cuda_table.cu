@@ -18,7 +18,7 @@
  */
 #include <string.h>
 
-#include "gs_cuda_table.cuh"
+#include "gs_cuda_device.cuh"
 
 #define RING_BYTES		(UINT64_C(4) << 20)
 #define LANE_RING_BYTES	(UINT64_C(512) << 10)

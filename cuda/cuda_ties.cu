@@ -14,7 +14,7 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
-#include "gs_cuda_section.cuh"
+#include "gs_cuda_device.cuh"
 
 #define TIES_THREADS	256u
 #define BLOCKS_PER_SM	8u

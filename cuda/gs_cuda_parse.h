@@ -10,8 +10,8 @@
 #ifndef GS_CUDA_PARSE_H
 #define GS_CUDA_PARSE_H
 
-#include "parse/gs_found.h"
-#include "parse/gs_records.h"
+#include "parse/gs_dialect.h"
+#include "parse/gs_parse.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -24,7 +24,7 @@ extern "C"
 typedef struct gs_cuda_parser gs_cuda_parser;
 
 /*
- * What was found in a part.  The arrays are those of gs_records.h.  A field's end has
+ * What was found in a part.  The arrays are those of gs_parse.h.  A field's end has
  * GS_FIELD_SPECIAL, and that of the first field also for what came before the part; a record's
  * fields are counted from the part's first field on.
  */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/daemon_descriptor.h"
+#include "daemon/daemon_jobs.h"
 
 #define WORDS_BYTES(rows)	((rows) * sizeof(uint64_t))
 #define BITMAP_BYTES(rows)	(((rows) + 63) / 64 * sizeof(uint64_t))

@@ -15,7 +15,7 @@
 #include "gs_cuda.h"
 #endif
 
-#include "daemon/daemon_devices.h"
+#include "daemon/daemon.h"
 #include "engine/simulated/gs_simulated_device.h"
 
 #define DEFAULT_SIMULATED_DEVICES 1

@@ -30,8 +30,6 @@
 #include <time.h>
 
 #include "daemon/daemon_jobs.h"
-#include "daemon/daemon_slot.h"
-#include "daemon/daemon_worker.h"
 
 /* How long the other threads may take to fail their jobs when devices can't be used any more. */
 #define END_WAIT_MS		1000

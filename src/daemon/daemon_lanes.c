@@ -6,8 +6,8 @@
  * in a lane.  The room that it needs there is estimated; if the lane turns out too small, the job
  * is sorted by all devices after all.
  */
-#include "daemon/daemon_lanes.h"
-#include "daemon/daemon_log.h"
+#include "daemon/daemon_jobs.h"
+#include "daemon/daemon.h"
 
 /* A lane gets this part of a device's memory, but at most MOST_LANE_BYTES. */
 #define LANE_PART		32

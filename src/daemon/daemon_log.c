@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/daemon_log.h"
+#include "daemon/daemon.h"
 
 #define MAX_LINE 512
 

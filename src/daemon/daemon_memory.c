@@ -12,8 +12,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "daemon/daemon_log.h"
-#include "daemon/daemon_memory.h"
+#include "daemon/daemon.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/daemon_lanes.h"
-#include "daemon/daemon_options.h"
+#include "daemon/daemon_jobs.h"
+#include "daemon/daemon.h"
 
 #define DEFAULT_MEMORY_PERCENT 80
 

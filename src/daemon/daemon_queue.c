@@ -1,8 +1,8 @@
 /*
  * daemon_queue.c
- *		The queue of the jobs that are ready to be sorted; see daemon_queue.h.
+ *		The queue of the jobs that are ready to be sorted; see daemon_jobs.h.
  */
-#include "daemon/daemon_queue.h"
+#include "daemon/daemon_jobs.h"
 
 /* Most rows that a job is taken to have, since a session may say anything. */
 #define MAX_ROWS	UINT32_MAX

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/daemon_log.h"
-#include "daemon/daemon_slot.h"
+#include "daemon/daemon.h"
+#include "daemon/daemon_jobs.h"
 #include "protocol/gsd_wake.h"
 
 gsd_job *

@@ -8,9 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "daemon/daemon_devices.h"
-#include "daemon/daemon_log.h"
-#include "daemon/daemon_sort.h"
+#include "daemon/daemon.h"
+#include "daemon/daemon_jobs.h"
 #include "protocol/gsd_wake.h"
 
 /*

@@ -3,12 +3,12 @@
  *		Finding the records and fields of one job about delimited text, on a device.
  *
  * What the device finds is not proven here: a session that makes rows of the chunks looks at every
- * byte of them anyway (parse/gs_check.h).
+ * byte of them anyway (parse/gs_parse.h).
  */
 #include <string.h>
 
-#include "daemon/daemon_text.h"
-#include "engine/device/gs_find_fields.h"
+#include "daemon/daemon_jobs.h"
+#include "engine/device/gs_device_sort.h"
 
 /* A descriptor's text, in the form that the engine takes. */
 typedef struct text_arguments

@@ -2,7 +2,7 @@
  * daemon_thread.c
  *		A thread that sleeps until it is told that there is something to do.
  */
-#include "daemon/daemon_thread.h"
+#include "daemon/daemon.h"
 
 bool
 gsd_thread_start(gsd_thread *thread, void *(*body) (void *), void *arg)

@@ -4,9 +4,7 @@
  */
 #include <stddef.h>
 
-#include "daemon/daemon_slot.h"
-#include "daemon/daemon_text.h"
-#include "daemon/daemon_worker.h"
+#include "daemon/daemon_jobs.h"
 #include "protocol/gsd_wake.h"
 
 /* Devices that have sorted wrongly so many times are not used any more. */

@@ -19,11 +19,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "daemon/daemon_devices.h"
+#include "daemon/daemon.h"
 #include "daemon/daemon_jobs.h"
-#include "daemon/daemon_log.h"
-#include "daemon/daemon_memory.h"
-#include "daemon/daemon_options.h"
 #include "protocol/gsd_exit.h"
 #include "protocol/gsd_wake.h"
 

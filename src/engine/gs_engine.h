@@ -1,7 +1,52 @@
 /*
  * gs_engine.h
  *		The sort engine: columns of order-preserving words in, a permutation out.
- *
+ */
+#ifndef GS_ENGINE_H
+#define GS_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---------- bits: counting them, and looking at the cancel flag ---------- */
+
+/* Returns how many bits are needed to write x: 0 for 0. */
+static inline unsigned
+gs_bit_width(uint64_t x)
+{
+	return x == 0 ? 0 : 64 - (unsigned) __builtin_clzll(x);
+}
+
+/* Returns how many low bits of x are 0; x is not 0. */
+static inline unsigned
+gs_trailing_zeros(uint64_t x)
+{
+	return (unsigned) __builtin_ctzll(x);
+}
+
+static inline unsigned
+gs_popcount(uint64_t x)
+{
+	return (unsigned) __builtin_popcountll(x);
+}
+
+/* Returns a word whose lowest `bits` bits are set; bits is 0 .. 64. */
+static inline uint64_t
+gs_low_mask(unsigned bits)
+{
+	return bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
+}
+
+static inline bool
+gs_cancelled(const volatile int *cancel)
+{
+	return cancel != NULL && *cancel != 0;
+}
+
+/* ---------- engine: what goes in and comes out ---------- */
+
+/*
  * The engine knows nothing of PostgreSQL and nothing of CUDA.  It sorts on CPUs (host/gs_sort.h) or
  * on a group of devices (device/gs_device_sort.h); this file has what both take and return.
  *
@@ -16,12 +61,6 @@
  * A plane in which nulls were seen has one more bit in front.  Cost follows
  * the number of bits that are left, not the number or the width of columns.
  */
-#ifndef GS_ENGINE_H
-#define GS_ENGINE_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 typedef enum gs_status
 {
@@ -80,5 +119,64 @@ typedef struct gs_plane
 	 */
 	gs_numbering *numbering;
 } gs_plane;
+
+/* ---------- progress: how far work has come, for others that look at it ---------- */
+
+/*
+ * Progress is a word in memory that rises from 0 to a total and that other processes may read at
+ * any time.  Code that works raises it by plain stores: nothing is called, and nothing waits.
+ *
+ * Work is counted in units of its own (nanoseconds a row, as far as they are known), and how much
+ * of it there is is seldom known beforehand.  So there is a *plan*: the work that is estimated to
+ * lie between here and the end of the present *stage*, which is a part of the word's range.  The
+ * word rises in proportion to the work done.  Where more is done than was planned, the word takes
+ * ever smaller steps and never arrives; where less is done, it jumps when the stage is left.  It
+ * never falls, whatever the plans are.
+ *
+ * No function does anything if its progress is NULL.
+ */
+
+typedef struct gs_progress
+{
+	volatile int64_t *word;
+	double		at;				/* value of *word, with its fraction */
+	double		end;			/* value of *word when the stage ends */
+
+	/* the plan, in units of work */
+	double		left;			/* work until the end of the stage */
+	double		least;			/* `left` does not fall below this */
+	double		pending;		/* work that is done, but that *word does not show yet */
+	double		step;			/* so much pending work is worth a store to *word */
+} gs_progress;
+
+/* Sets *word to 0; it will rise to `total`. */
+extern void gs_progress_begin(gs_progress *progress, volatile int64_t *word, int64_t total);
+
+/* Plans how much work is left of the stage, from here on; may be called whenever more is known. */
+extern void gs_progress_plan(gs_progress *progress, double work);
+
+/*
+ * Begins a stage within the present one: the part that makes up so much of its work.  The new stage
+ * has to be planned.  Returns the outer stage, which gs_progress_leave() goes back to.
+ */
+extern gs_progress gs_progress_enter(gs_progress *progress, double work);
+extern void gs_progress_leave(gs_progress *progress, const gs_progress *outer);
+
+/* Goes to the end of the stage. */
+extern void gs_progress_finish(gs_progress *progress);
+
+/* Writes the progress to *word, with pending work; for gs_progress_advance(). */
+extern void gs_progress_tell(gs_progress *progress);
+
+/* Counts some of the planned work as done. */
+static inline void
+gs_progress_advance(gs_progress *progress, double work)
+{
+	if (progress == NULL)
+		return;
+	progress->pending += work;
+	if (progress->pending >= progress->step)
+		gs_progress_tell(progress);
+}
 
 #endif							/* GS_ENGINE_H */

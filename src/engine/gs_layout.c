@@ -19,9 +19,8 @@
  *
  * If a plane is numbered (gs_numbering.c), the numbers take the place of the words.
  */
-#include "engine/gs_bits.h"
+#include "engine/gs_engine.h"
 #include "engine/gs_layout.h"
-#include "engine/gs_numbering.h"
 
 static inline uint64_t
 min_u64(uint64_t a, uint64_t b)

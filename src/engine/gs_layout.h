@@ -1,17 +1,21 @@
 /*
  * gs_layout.h
- *		The composite key: which bits of which plane, and in what order.
- *
+ *		The composite key: which bits of which plane, in what order, and packed into what.
+ */
+#ifndef GS_LAYOUT_H
+#define GS_LAYOUT_H
+
+#include "engine/gs_engine.h"
+
+/* ---------- layout: the fields of a key, and sections of it ---------- */
+
+/*
  * The key of a row is never stored as a whole.  The layout describes it as a sequence of *fields*,
  * most significant first, each of them a null flag of one bit or the varying bits of a plane's
  * word.  A *section* is the part of that sequence which one sorting step looks at, at most 64 bits
  * wide; it is made of *pieces*, each of which is some bits of one field.  A *cursor* remembers
  * where the next section begins.
  */
-#ifndef GS_LAYOUT_H
-#define GS_LAYOUT_H
-
-#include "engine/gs_engine.h"
 
 /* Statistics of the words of a plane's non-null rows, see gs_layout.c. */
 typedef struct gs_plane_stats
@@ -123,5 +127,72 @@ extern gs_unpacking gs_layout_find_word(const gs_layout *layout, unsigned plane,
 extern gs_cursor gs_layout_start(const gs_layout *layout);
 extern void gs_section_build(gs_section *section, const gs_layout *layout,
 							 gs_cursor *cursor, unsigned width);
+
+/* ---------- numbering: words made of bytes, as numbers of mixed radix ---------- */
+
+/* The compilers of the host and of the device read this. */
+
+#ifdef __CUDACC__
+#define GS_WORD_FUNCTION	static __host__ __device__ __forceinline__
+#else
+#define GS_WORD_FUNCTION	static inline
+#endif
+
+/* With fewer rows a table of numbers costs more time than it saves. */
+#define GS_NUMBERING_MIN_ROWS	4096
+
+/*
+ * Which bytes occur at each position of the words of a plane's non-null rows, a bit each; position
+ * 0 is the most significant byte.  All zeros at first: no words were looked at.
+ */
+typedef struct gs_alphabets
+{
+	uint64_t	seen[GS_WORD_BYTES][GS_BYTE_VALUES / 64];
+} gs_alphabets;
+
+extern void gs_alphabets_fold(gs_alphabets *alphabets, const gs_plane *plane, uint64_t begin,
+							  uint64_t end);
+
+/*
+ * Makes the numbering of words with these statistics and alphabets; returns false if that saves too
+ * little.
+ */
+extern bool gs_numbering_make(gs_numbering *numbering, const gs_plane_stats *stats,
+							  const gs_alphabets *alphabets);
+
+/* Returns the byte at a position of a word. */
+GS_WORD_FUNCTION unsigned
+gs_byte_at(uint64_t word, unsigned position)
+{
+	return (unsigned) (word >> (8 * (GS_WORD_BYTES - 1 - position))) & (GS_BYTE_VALUES - 1);
+}
+
+/*
+ * Returns a word's number.  A word with other bytes than those of the alphabets gets some number.
+ */
+GS_WORD_FUNCTION uint64_t
+gs_number(const gs_numbering *numbering, uint64_t word)
+{
+	const uint64_t (*digits)[GS_BYTE_VALUES] = numbering->digits;
+
+	return digits[0][gs_byte_at(word, 0)] + digits[1][gs_byte_at(word, 1)] +
+		digits[2][gs_byte_at(word, 2)] + digits[3][gs_byte_at(word, 3)] +
+		digits[4][gs_byte_at(word, 4)] + digits[5][gs_byte_at(word, 5)] +
+		digits[6][gs_byte_at(word, 6)] + digits[7][gs_byte_at(word, 7)];
+}
+
+/* ---------- pack: bits of planes into keys and items ---------- */
+
+/* How many rows are packed at a time; a multiple of 64, the rows of a bitmap word. */
+#define GS_PACK_BLOCK_ROWS	512
+
+extern uint64_t gs_pack_row(const gs_section *section, uint64_t row);
+extern void gs_pack_keys(uint64_t *keys, const gs_section *section, uint64_t first_row,
+						 unsigned count);
+extern void gs_pack_rows(uint64_t *items, const gs_section *section, unsigned id_bits,
+						 uint64_t first_row, unsigned count);
+extern void gs_repack_items(uint64_t *items, const gs_section *section, unsigned id_bits,
+							uint64_t count);
+extern void gs_prefetch_section(const gs_section *section, uint64_t row);
 
 #endif							/* GS_LAYOUT_H */

@@ -3,7 +3,7 @@
  *		Two sides that are sorted as one; see gs_merged.h.
  */
 #include "engine/gs_merged.h"
-#include "engine/gs_bits.h"
+#include "engine/gs_engine.h"
 
 gs_sides
 gs_sides_number(uint64_t rows0, uint64_t rows1, uint64_t segment_rows)

@@ -13,8 +13,8 @@
  * the least and the greatest word are the least and the greatest number, and nothing has to be read
  * again to know the bits that vary.
  */
-#include "engine/gs_bits.h"
-#include "engine/gs_numbering.h"
+#include "engine/gs_engine.h"
+#include "engine/gs_layout.h"
 
 /*
  * Numbering has to save so many bits: looking at the bytes and numbering the words takes the host

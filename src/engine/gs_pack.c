@@ -8,9 +8,8 @@
  * prefetches their words some rows ahead: the planes are larger than the caches, and a row's words
  * are nowhere near the next row's.
  */
-#include "engine/gs_bits.h"
-#include "engine/gs_numbering.h"
-#include "engine/gs_pack.h"
+#include "engine/gs_engine.h"
+#include "engine/gs_layout.h"
 #include "prefetch.h"
 
 /* Words are prefetched so many items ahead of the one that is being read. */

@@ -1,6 +1,6 @@
 /*
  * gs_progress.c
- *		How far work has come; see gs_progress.h.
+ *		How far work has come; see gs_engine.h.
  *
  * With `left` units of work planned between here and the end, w units move the word the part w /
  * left of the way.  If the plan turns out to be too small the word would arrive too early.  So what
@@ -8,7 +8,7 @@
  * rest of the way is then in inverse proportion to the work in excess: after twice the planned work
  * 1/1000 of the way is left, and a counter of a million rows still moves.
  */
-#include "engine/gs_progress.h"
+#include "engine/gs_engine.h"
 
 /*
  * The part of the plan that is kept back.  The word jumps over about twice that part at the end of

@@ -8,7 +8,7 @@
 #include "storage/block.h"
 
 #include "btree/btree.h"
-#include "engine/gs_progress.h"
+#include "engine/gs_engine.h"
 #include "sort/sort.h"
 #include "sort/sort_view.h"
 

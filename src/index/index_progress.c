@@ -7,7 +7,7 @@
  * sort of their own here.
  *
  * The engine makes no calls while it sorts, so it can't report the rows done by
- * pgstat_progress_update_param().  Instead it raises a word in memory (gs_progress.h), and that
+ * pgstat_progress_update_param().  Instead it raises a word in memory (gs_engine.h), and that
  * word is the progress counter itself, in this backend's entry of the server's status array.
  * Readers expect an entry to be written between two increments of st_changecount.  Yet writing the
  * counter without them is right:

@@ -10,7 +10,7 @@
 #include "utils/memutils.h"
 
 #include "load/load_input_private.h"
-#include "parse/gs_chunk.h"
+#include "parse/gs_parse.h"
 
 /* This many bytes are converted at a time, so that they stay in the processor's cache. */
 #define PIECE_BYTES		8192

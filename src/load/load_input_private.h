@@ -10,7 +10,7 @@
 
 #include "load/load_rows_private.h"
 #include "load/load_values_private.h"
-#include "parse/gs_records.h"
+#include "parse/gs_parse.h"
 
 /* ---------- source ---------- */
 

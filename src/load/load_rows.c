@@ -17,9 +17,7 @@
 #include "load/load_partitions_private.h"
 #include "load/load_rows_private.h"
 #include "load/load_values_private.h"
-#include "parse/gs_check.h"
-#include "parse/gs_field.h"
-#include "parse/gs_records.h"
+#include "parse/gs_parse.h"
 #include "pg_compat/tables.h"
 
 /* At most this many records are found at a time. */

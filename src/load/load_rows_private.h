@@ -12,7 +12,7 @@
 
 #include "load/load_partitions_private.h"
 #include "load/load_values_private.h"
-#include "parse/gs_records.h"
+#include "parse/gs_parse.h"
 
 /* ---------- counts: what has become of the records of an input ---------- */
 

@@ -6,7 +6,7 @@
 #define GPUSORT_LOAD_SHARE_PRIVATE_H
 
 #include "load/load_rows_private.h"
-#include "parse/gs_found.h"
+#include "parse/gs_dialect.h"
 #include "service/service.h"
 
 /* ---------- the chunks of an input that participants load together ---------- */
@@ -117,7 +117,7 @@ extern bool gpusort_share_await_chunk(GpuSortLoadShare *share);
  * The chunks of the input lie in the pool then.  The leader gives the chunks that it has filled to
  * gpusortd, as many as there are in each job, and one job after the other.  Participants may take
  * the chunks of a job when gpusortd has answered it.  They believe what gpusortd has found as far
- * as it is proven (parse/gs_check.h).  If anything goes wrong, they find the fields themselves from
+ * as it is proven (parse/gs_parse.h).  If anything goes wrong, they find the fields themselves from
  * then on.
  */
 

@@ -5,8 +5,7 @@
 #include "postgres.h"
 
 #include "load/load_input_private.h"
-#include "parse/gs_field.h"
-#include "parse/gs_records.h"
+#include "parse/gs_parse.h"
 
 /*
  * Returns how many lines the server counts for a record that is not the first one of its input.

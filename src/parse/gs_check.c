@@ -2,7 +2,7 @@
  * gs_check.c
  *		Checking whether a record and its fields lie where a device says that they do.
  */
-#include "parse/gs_check.h"
+#include "parse/gs_parse.h"
 
 #include <string.h>
 

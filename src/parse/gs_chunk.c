@@ -4,7 +4,7 @@
  *
  * A chunk is read in *pieces* of some kB, which stay in the nearest cache.
  */
-#include "parse/gs_chunk.h"
+#include "parse/gs_parse.h"
 
 #include "parse/gs_block.h"
 #include "parse/gs_kernels.h"

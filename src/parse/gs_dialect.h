@@ -1,6 +1,6 @@
 /*
  * gs_dialect.h
- *		Delimited text as COPY reads it: which bytes mean what.
+ *		Delimited text as COPY reads it: which bytes mean what, and what a device finds in it.
  */
 #ifndef GS_DIALECT_H
 #define GS_DIALECT_H
@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* ---------- dialect: which bytes mean what ---------- */
 
 typedef enum gs_newline
 {
@@ -111,5 +113,24 @@ gs_escape_byte(const gs_dialect *dialect)
 {
 	return dialect->csv ? dialect->escape : '\\';
 }
+
+/* ---------- found: what a device has found in text ---------- */
+
+/*
+ * The arrays that go with it are those of gs_parse.h: where fields end, and how many fields there
+ * are up to the end of each record.
+ */
+
+/* All offsets count from the first byte. */
+typedef struct gs_found
+{
+	/* fields that end in the text; if they are more than fit, the arrays are not complete */
+	uint32_t	nfields;
+	uint32_t	nrecords;
+	/* offset after the last record that ends in the text; 0 if none does */
+	uint32_t	consumed;
+	uint32_t	odd_at;			/* offset of the first byte that is odd (gs_odd), or UINT32_MAX */
+	uint32_t	state;			/* gs_parse_state after its last byte */
+} gs_found;
 
 #endif							/* GS_DIALECT_H */

@@ -2,7 +2,7 @@
  * gs_field.c
  *		A field's value: without quotes and escapes.
  */
-#include "parse/gs_field.h"
+#include "parse/gs_parse.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #ifndef GS_KERNELS_H
 #define GS_KERNELS_H
 
-#include "parse/gs_records.h"
+#include "parse/gs_parse.h"
 
 /* Whether the loops are compiled for AVX2, too.  Tests do without, to test the other ones. */
 #if defined(__x86_64__) && !defined(GS_PARSE_PORTABLE)

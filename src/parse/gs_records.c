@@ -2,9 +2,22 @@
  * gs_records.c
  *		Where the records and fields of a buffer lie.
  */
-#include "parse/gs_records.h"
+#include "parse/gs_parse.h"
 
 #include "parse/gs_kernels.h"
+
+/* Both kinds of kernels are compiled from gs_kernels_body.h. */
+const gs_kernels *
+gs_kernels_choose(void)
+{
+#ifdef GS_KERNELS_AVX2
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+		__builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") &&
+		__builtin_cpu_supports("pclmul"))
+		return &gs_kernels_avx2;
+#endif
+	return &gs_kernels_portable;
+}
 
 void
 gs_records_find(const gs_dialect *dialect, const char *data, size_t bytes, bool at_end,

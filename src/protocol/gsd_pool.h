@@ -40,7 +40,7 @@
 #include <stdint.h>
 
 #include "engine/gs_engine.h"
-#include "parse/gs_found.h"
+#include "parse/gs_dialect.h"
 
 #define GSD_MAGIC			UINT64_C(0x67707573727430)
 #define GSD_ABI_VERSION		9
@@ -140,7 +140,7 @@ typedef struct gsd_plane
 	gsd_extents words;
 	gsd_extents nulls;			/* count 0: no row is null */
 	uint32_t	null_order;		/* gs_null_order */
-	/* 1: words are bytes of strings, to be numbered if it pays (gs_numbering.h) */
+	/* 1: words are bytes of strings, to be numbered if it pays (gs_layout.h) */
 	uint32_t	bytes;
 } gsd_plane;
 
@@ -165,7 +165,7 @@ typedef struct gsd_rows
  * Delimited text whose records and fields are to be found, in chunks.  Each chunk begins with a
  * record and has an extent of its own.  The extent holds the chunk's bytes and, from
  * GSD_CHUNK_BYTES on, what is found: first where fields end, and then how many fields there are up
- * to the end of each record, as parse/gs_records.h describes.
+ * to the end of each record, as parse/gs_parse.h describes.
  */
 #define GSD_CHUNK_BYTES		(UINT32_C(1) << 20)
 /* at most so many fields of a chunk are found */

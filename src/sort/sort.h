@@ -26,7 +26,7 @@
 #include "portability/instr_time.h"
 #include "utils/relcache.h"
 
-#include "engine/gs_progress.h"
+#include "engine/gs_engine.h"
 #include "keys/key_codec.h"
 #include "service/fallback.h"
 #include "stats/stats.h"

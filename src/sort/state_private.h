@@ -299,7 +299,7 @@ gpusort_show_rows(GpuSort *sort)
 /* ---------- progress: the steps of a sort, each in proportion to what it costs ---------- */
 
 /*
- * Whoever wants to see a sort advance gives it a gs_progress (engine/gs_progress.h).  Engine,
+ * Whoever wants to see a sort advance gives it a gs_progress (engine/gs_engine.h).  Engine,
  * refinement and verification are one stage each; how long the latter two will take is planned anew
  * when a step is done and more is known.  Touching memory for the first time is a stage within the
  * engine's.

@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "parse/gs_chunk.h"
-#include "parse/gs_field.h"
+#include "parse/gs_parse.h"
 #include "parse/gs_kernels.h"
 #include "parse_workload.h"
 

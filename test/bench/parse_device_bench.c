@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "parse/gs_records.h"
+#include "parse/gs_parse.h"
 #include "parse_side.h"
 #include "parse_workload.h"
 

@@ -28,7 +28,7 @@
 #include "bench_host.h"
 #include "engine/simulated/gs_simulated_device.h"
 #include "gs_cuda.h"
-#include "engine/device/gs_reorder.h"
+#include "engine/device/gs_device_sort.h"
 
 #define MAX_REPEATS		99
 #define BLOCK			32

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/gs_bits.h"
+#include "engine/gs_engine.h"
 #include "keys.h"
 #include "ops_cases.h"
 #include "tap.h"

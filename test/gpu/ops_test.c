@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "engine/gs_bits.h"
+#include "engine/gs_engine.h"
 #include "engine/simulated/gs_simulated_device.h"
 #include "gs_cuda.h"
 #include "keys.h"

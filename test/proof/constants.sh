@@ -44,8 +44,8 @@ engine/device/gs_device_upload.c	GROUP_SEGMENTS		1|2
 engine/device/gs_device_upload.c	MOST_QUARTERS		4|8
 engine/device/gs_reorder.c		WINDOW_BYTES			UINT64_C(4096)|UINT64_C(50000)
 engine/gs_numbering.c			MIN_SAVED_BITS			1|3
-engine/gs_numbering.h			GS_NUMBERING_MIN_ROWS	16|300
-engine/gs_pack.h				GS_PACK_BLOCK_ROWS		64|128
+engine/gs_layout.h				GS_NUMBERING_MIN_ROWS	16|300
+engine/gs_layout.h				GS_PACK_BLOCK_ROWS		64|128
 engine/host/gs_sort.c			GS_MANY_ROWS			UINT64_C(3000)|UINT64_C(20000)
 engine/host/gs_shared.c			GS_BUCKET_ROWS			UINT64_C(100)|UINT64_C(500)
 engine/host/gs_items.c			RANK_ROWS				2|7

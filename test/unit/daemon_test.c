@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "daemon/daemon_devices.h"
+#include "daemon/daemon.h"
 #include "daemon/daemon_jobs.h"
 #include "daemon_mistakes.h"
 #include "tap.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "device_case.h"
-#include "engine/gs_bits.h"
+#include "engine/gs_engine.h"
 #include "tap.h"
 #include "test_group.h"
 

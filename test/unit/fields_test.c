@@ -1,7 +1,7 @@
 /*
  * fields_test.c
- *		Fields of delimited text found by devices (gs_find_fields.h), and whether what somebody says of
- *		them is believed (gs_check.h).
+ *		Fields of delimited text found by devices (gs_device_sort.h), and whether what somebody says of
+ *		them is believed (gs_parse.h).
  *
  *		fields_test [--small]
  *
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/device/gs_find_fields.h"
+#include "engine/device/gs_device_sort.h"
 #include "lazy_device.h"
-#include "parse/gs_check.h"
+#include "parse/gs_parse.h"
 #include "parse_data.h"
 #include "tap.h"
 #include "test_group.h"

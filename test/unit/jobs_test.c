@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "daemon/daemon_devices.h"
+#include "daemon/daemon.h"
 #include "daemon/daemon_jobs.h"
 #include "protocol/gsd_wake.h"
 #include "tap.h"

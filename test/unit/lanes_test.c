@@ -12,10 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "daemon/daemon_devices.h"
+#include "daemon/daemon.h"
 #include "daemon/daemon_jobs.h"
-#include "daemon/daemon_lanes.h"
-#include "daemon/daemon_queue.h"
 #include "protocol/gsd_wake.h"
 #include "tap.h"
 

@@ -5,7 +5,7 @@
 #ifndef PARSE_REFERENCE_H
 #define PARSE_REFERENCE_H
 
-#include "parse/gs_records.h"
+#include "parse/gs_parse.h"
 
 typedef struct ref_field
 {

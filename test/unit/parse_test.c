@@ -12,9 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "parse/gs_chunk.h"
-#include "parse/gs_field.h"
-#include "parse/gs_records.h"
+#include "parse/gs_parse.h"
 #include "parse_data.h"
 #include "parse_reference.h"
 #include "tap.h"

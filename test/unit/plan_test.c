@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/gs_bits.h"
-#include "engine/device/gs_bucket_cuts.h"
+#include "engine/gs_engine.h"
+#include "engine/device/gs_bucket_private.h"
 #include "keys.h"
 #include "tap.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/gs_progress.h"
+#include "engine/gs_engine.h"
 #include "keys.h"
 #include "sort_case.h"
 #include "tap.h"

@@ -3,7 +3,7 @@
  *		Whose turn it is at gpusortd: small jobs pass large ones, equal ones come in order of
  *		arrival, and no stream of small ones holds a large one up for long.
  */
-#include "daemon/daemon_queue.h"
+#include "daemon/daemon_jobs.h"
 #include "tap.h"
 
 #define LARGE	1000000

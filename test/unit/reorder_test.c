@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/device/gs_reorder.h"
+#include "engine/device/gs_device_sort.h"
 #include "keys.h"
 #include "lazy_device.h"
 #include "tap.h"

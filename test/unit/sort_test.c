@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "engine/gs_numbering.h"
+#include "engine/gs_layout.h"
 #include "sort_case.h"
 #include "tap.h"
 

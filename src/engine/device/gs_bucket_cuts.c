@@ -17,8 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/device/gs_bucket_cuts.h"
-#include "engine/device/gs_bucket_tree.h"
+#include "engine/device/gs_bucket_private.h"
 
 /* Buckets that are larger than this part of a share are not fused for the sake of launches. */
 #define FUSED_DIVISOR	16

@@ -1,7 +1,74 @@
 /*
  * gs_device.h
  *		What a sorting device has to be able to do.
+ */
+#ifndef GS_DEVICE_H
+#define GS_DEVICE_H
+
+#include <stdint.h>
+
+#include "engine/gs_engine.h"
+#include "engine/gs_layout.h"
+#include "parse/gs_dialect.h"
+
+/* ---------- sums: whether rows are the same ones, whatever their order ---------- */
+
+/*
+ * A row adds a hash of its id to one sum, and a hash of its key and id to another.  The hash of an
+ * id is a one-to-one function of it, so that one row in the place of another always shows; other
+ * changes go unnoticed once in 2^64.  There is no reason to choose rows so that changes go
+ * unnoticed: a process that could has the rows anyway.
  *
+ * The compilers of the host and of the device read this.
+ */
+
+#ifdef __CUDACC__
+#define GS_ROW_FUNCTION	static __host__ __device__ __forceinline__
+#else
+#define GS_ROW_FUNCTION	static inline
+#endif
+
+/* Sums over some rows, modulo 2^64. */
+typedef struct gs_row_sums
+{
+	uint64_t	ids;
+	uint64_t	pairs;
+} gs_row_sums;
+
+/*
+ * Returns the hash of an id.  It is one-to-one: its factors are odd, and its shifts can be undone.
+ */
+GS_ROW_FUNCTION uint64_t
+gs_mixed_id(uint64_t id)
+{
+	id = (id + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	id ^= id >> 32;
+	id *= UINT64_C(0xbf58476d1ce4e5b9);
+	return id ^ id >> 29;
+}
+
+GS_ROW_FUNCTION uint64_t
+gs_mixed_pair(uint64_t key, uint64_t mixed_id)
+{
+	uint64_t	pair = (key + mixed_id) * UINT64_C(0x94d049bb133111eb);
+
+	pair ^= pair >> 32;
+	pair *= UINT64_C(0xff51afd7ed558ccd);
+	return pair ^ pair >> 29;
+}
+
+GS_ROW_FUNCTION void
+gs_sum_row(gs_row_sums *sums, uint64_t key, uint64_t id)
+{
+	uint64_t	mixed_id = gs_mixed_id(id);
+
+	sums->ids += mixed_id;
+	sums->pairs += gs_mixed_pair(key, mixed_id);
+}
+
+/* ---------- device: its table of operations ---------- */
+
+/*
  * The algorithm of gs_device_sort.c is written once, over this table of operations.  Two kinds of
  * devices implement it: the *simulated device* (engine/simulated/, plain C, synchronous; any number
  * of them simulate as many GPUs) and the CUDA device (cuda/).
@@ -30,15 +97,6 @@
  * All calls for the devices of a group come from one thread.  A lane belongs to another group, and
  * so another thread may use it; but it is opened and closed by the thread of its device.
  */
-#ifndef GS_DEVICE_H
-#define GS_DEVICE_H
-
-#include "engine/gs_engine.h"
-#include "engine/gs_layout.h"
-#include "engine/gs_numbering.h"
-#include "engine/device/gs_row_sums.h"
-#include "parse/gs_dialect.h"
-#include "parse/gs_found.h"
 
 /*
  * Rows are passed to kernels in segments of so many (the last one of a job may be shorter): 2 MB of
@@ -500,7 +558,7 @@ typedef struct gs_device_ops
 
 	/*
 	 * Finds where the records and fields of a text lie.  If there is something odd in the text
-	 * (gs_found.h), the records and fields before that are found, and others may be or not.
+	 * (gs_dialect.h), the records and fields before that are found, and others may be or not.
 	 */
 	gs_status	(*find_fields) (gs_device *device, gs_queue queue, const gs_text *text);
 	size_t		(*find_fields_temp_bytes) (gs_device *device, uint32_t bytes);
@@ -524,5 +582,14 @@ struct gs_device
 	unsigned	index;			/* number of the device in its group */
 	char		error[256];
 };
+
+/* ---------- row section: a part of the key of one row ---------- */
+
+/*
+ * Returns the section of a row's key.  planes[i] belongs to section->pieces[i], by segment of the
+ * whole job, in host memory.
+ */
+extern uint64_t gs_row_section(const gs_section *section, const gs_plane_rows *planes,
+							   uint64_t row);
 
 #endif							/* GS_DEVICE_H */

@@ -11,13 +11,8 @@
  * If the key goes on behind its first section, buckets are not in their final order yet.  Then they
  * are only sorted, and moved back to the memory they were in, and gs_device_ties.c takes over.
  */
-#include "engine/device/gs_bucket_cuts.h"
-#include "engine/device/gs_device_buckets.h"
-#include "engine/device/gs_device_early.h"
-#include "engine/device/gs_device_job.h"
-#include "engine/device/gs_device_proof.h"
-#include "engine/device/gs_device_result.h"
-#include "engine/device/gs_device_ties.h"
+#include "engine/device/gs_bucket_private.h"
+#include "engine/device/gs_device_private.h"
 
 /* So many buckets of each device are begun before the first is looked at. */
 #define TRIED_BUCKETS	2

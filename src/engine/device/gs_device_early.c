@@ -18,9 +18,7 @@
  */
 #include <stdlib.h>
 
-#include "engine/device/gs_device_early.h"
-#include "engine/device/gs_device_job.h"
-#include "engine/device/gs_row_section.h"
+#include "engine/device/gs_device_private.h"
 
 /*
  * A bucket is sorted by at least so many bits beyond log2(rows): then one row in 2^7 has a

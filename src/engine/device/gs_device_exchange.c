@@ -13,9 +13,8 @@
  */
 #include <stdlib.h>
 
-#include "engine/device/gs_bucket_cuts.h"
-#include "engine/device/gs_device_exchange.h"
-#include "engine/device/gs_device_job.h"
+#include "engine/device/gs_bucket_private.h"
+#include "engine/device/gs_device_private.h"
 
 /*
  * Positions in a device's own memory, for rows on their way, begin at this number, so that

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "engine/device/gs_device_job.h"
+#include "engine/device/gs_device_private.h"
 
 /*
  * How to wait for an event: a device answers in about a microsecond, and a sleep takes some 60
@@ -229,4 +229,26 @@ gs_job_span_end(gs_device_job *job, unsigned d, gs_queue queue)
 	gs_device  *device = job->devices[d].device;
 
 	device->ops->span_end(device, queue);
+}
+
+/* ---------- a part of the key of one row ---------- */
+
+uint64_t
+gs_row_section(const gs_section *section, const gs_plane_rows *planes, uint64_t row)
+{
+	uint64_t	s = row >> GS_SEGMENT_SHIFT;
+	uint64_t	key = 0;
+
+	for (unsigned i = 0; i < section->npieces; i++)
+	{
+		gs_field	field = *section->pieces[i].field;
+		gs_section	piece = {.width = section->pieces[i].width, .npieces = 1};
+
+		field.words = planes[i].words == NULL ? NULL : planes[i].words[s];
+		field.nulls = planes[i].nulls == NULL ? NULL : planes[i].nulls[s];
+		piece.pieces[0] = section->pieces[i];
+		piece.pieces[0].field = &field;
+		key = key << (piece.width - 1) << 1 | gs_pack_row(&piece, row & (GS_SEGMENT_ROWS - 1));
+	}
+	return key;
 }

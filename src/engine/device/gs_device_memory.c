@@ -20,8 +20,7 @@
  * These are estimates.  If an allocation fails, or the plan can't keep a share below its capacity,
  * the caller tries again with more shares, and with keys in host memory if there would be too many.
  */
-#include "engine/device/gs_device_job.h"
-#include "engine/device/gs_device_memory.h"
+#include "engine/device/gs_device_private.h"
 
 /* Memory that refining ties takes for each row at worst, beside the pairs. */
 #define TIES_ROW_BYTES(id_bytes)	(8 + 2 * 4 + (id_bytes))

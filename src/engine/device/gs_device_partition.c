@@ -15,13 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/device/gs_bucket_cuts.h"
-#include "engine/device/gs_device_exchange.h"
-#include "engine/device/gs_device_job.h"
-#include "engine/device/gs_device_memory.h"
-#include "engine/device/gs_device_partition.h"
-#include "engine/device/gs_device_proof.h"
-#include "engine/device/gs_device_upload.h"
+#include "engine/device/gs_bucket_private.h"
+#include "engine/device/gs_device_private.h"
 
 /*
  * Limits of the rows of a bucket.  On four H200s, 10^7, 10^8 and 10^9 rows were sorted fastest with

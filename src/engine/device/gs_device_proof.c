@@ -5,7 +5,7 @@
  * Memory, a driver or a sort may go wrong without an error.  So no result leaves before these are
  * known of it:
  *
- *	given		sums over rows as they came (gs_row_sums.h), by the devices that hold them
+ *	given		sums over rows as they came (gs_device.h), by the devices that hold them
  *	sorted		the same sums over all shares in order: they are equal if rows have the same
  *				keys and the same ids; and every row comes behind the one before, by its key
  *				and then by its id, across buckets, shares and rounds
@@ -25,7 +25,7 @@
  */
 #include <stdio.h>
 
-#include "engine/device/gs_device_proof.h"
+#include "engine/device/gs_device_private.h"
 
 static gs_status
 wrong(gs_device_job *job, unsigned d, const char *what)

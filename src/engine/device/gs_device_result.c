@@ -14,9 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/device/gs_device_job.h"
-#include "engine/device/gs_device_proof.h"
-#include "engine/device/gs_device_result.h"
+#include "engine/device/gs_device_private.h"
 
 /* So many ids a device writes at a time if all keys are equal, unless the options say otherwise. */
 #define COUNTED_ROWS	(UINT64_C(4) << 20)

@@ -24,15 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/device/gs_device_buckets.h"
-#include "engine/device/gs_device_early.h"
-#include "engine/device/gs_device_exchange.h"
-#include "engine/device/gs_device_job.h"
-#include "engine/device/gs_device_memory.h"
-#include "engine/device/gs_device_partition.h"
-#include "engine/device/gs_device_proof.h"
-#include "engine/device/gs_device_result.h"
-#include "engine/device/gs_device_upload.h"
+#include "engine/device/gs_device_private.h"
 
 #define MAX_ROWS			(UINT64_C(1) << 48)
 

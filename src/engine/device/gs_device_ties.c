@@ -17,9 +17,7 @@
  * were compared, with ids of their own, since the share's ids are the result; and the share's
  * spare.
  */
-#include "engine/device/gs_device_job.h"
-#include "engine/device/gs_device_proof.h"
-#include "engine/device/gs_device_ties.h"
+#include "engine/device/gs_device_private.h"
 
 /* Begins with all rows of a share, which are sorted on the first section. */
 static gs_status

@@ -19,9 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/device/gs_device_job.h"
-#include "engine/device/gs_device_memory.h"
-#include "engine/device/gs_device_upload.h"
+#include "engine/device/gs_device_private.h"
 
 /*
  * How many segments are given memory in one piece (a *run*), and how many are uploaded in one piece

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "engine/device/gs_find_fields.h"
+#include "engine/device/gs_device_sort.h"
 
 /* More chunks at a time gain nothing: a megabyte takes a device some 30 us. */
 #define MOST_SLOTS	16

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/gs_bits.h"
-#include "engine/device/gs_reorder.h"
+#include "engine/gs_engine.h"
+#include "engine/device/gs_device_sort.h"
 
 /*
  * So many bytes of rows are copied and sent at a time.  A window costs the host some 50 us, and the

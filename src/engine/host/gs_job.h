@@ -9,9 +9,8 @@
 #ifndef GS_JOB_H
 #define GS_JOB_H
 
-#include "engine/gs_bits.h"
+#include "engine/gs_engine.h"
 #include "engine/gs_layout.h"
-#include "engine/gs_progress.h"
 
 /*
  * The widest digit, see gs_radix.c, and the most digits that are counted at once.  gs_radix_bits()

@@ -6,7 +6,7 @@
  * is a good test: the sample's alphabets are no larger than those of all words, and its range is
  * hardly narrower.
  */
-#include "engine/gs_bits.h"
+#include "engine/gs_engine.h"
 #include "engine/host/gs_key.h"
 
 /* So many rows are read between two looks at *cancel: about 20 microseconds. */

@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-#include "engine/gs_numbering.h"
+#include "engine/gs_layout.h"
 #include "engine/host/gs_job.h"
 #include "engine/host/gs_sort.h"
 

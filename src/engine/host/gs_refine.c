@@ -16,7 +16,7 @@
  * that is added has the oldest one refined, so that words arrive while other runs are worked on.
  */
 #include "engine/host/gs_items.h"
-#include "engine/gs_pack.h"
+#include "engine/gs_layout.h"
 #include "engine/host/gs_refine.h"
 
 /* So many items of a run are repacked and compared at a time. */

@@ -11,7 +11,7 @@
  * Descending rows are reversed instead of sorted.  Rows may tie on the section; a reversal that
  * leaves every run of ties in its old order is a stable sort.
  */
-#include "engine/gs_pack.h"
+#include "engine/gs_layout.h"
 #include "engine/host/gs_scan.h"
 
 #define BLOCK_ROWS	GS_PACK_BLOCK_ROWS

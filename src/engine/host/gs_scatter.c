@@ -24,7 +24,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "engine/gs_bits.h"
+#include "engine/gs_engine.h"
 #include "engine/host/gs_scatter.h"
 
 size_t

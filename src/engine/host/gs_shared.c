@@ -10,8 +10,8 @@
  * not, it becomes a *node*, which all participants divide into buckets once more.  The distribution
  * of the keys matters for the number of nodes only.
  */
-#include "engine/gs_bits.h"
-#include "engine/gs_pack.h"
+#include "engine/gs_engine.h"
+#include "engine/gs_layout.h"
 #include "engine/host/gs_scatter.h"
 #include "engine/host/gs_shared.h"
 

@@ -10,7 +10,6 @@
 #define GS_SORT_H
 
 #include "engine/gs_engine.h"
-#include "engine/gs_progress.h"
 #include "engine/host/gs_workspace.h"
 
 typedef struct gs_sort_args

@@ -14,7 +14,7 @@
  */
 #include <string.h>
 
-#include "engine/gs_pack.h"
+#include "engine/gs_layout.h"
 #include "engine/host/gs_items.h"
 #include "engine/host/gs_refine.h"
 #include "engine/host/gs_task.h"

@@ -16,11 +16,7 @@
 
 #include "engine/device/gs_arena.h"
 #include "engine/simulated/gs_simulated_device.h"
-#include "engine/simulated/gs_simulated_order.h"
-#include "engine/simulated/gs_simulated_partition.h"
-#include "engine/simulated/gs_simulated_rows.h"
-#include "engine/simulated/gs_simulated_text.h"
-#include "engine/simulated/gs_simulated_trace.h"
+#include "engine/simulated/gs_simulated_private.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>

@@ -7,9 +7,9 @@
  */
 #include <string.h>
 
-#include "engine/device/gs_row_section.h"
-#include "engine/gs_bits.h"
-#include "engine/simulated/gs_simulated_order.h"
+#include "engine/device/gs_device.h"
+#include "engine/gs_engine.h"
+#include "engine/simulated/gs_simulated_private.h"
 
 #define RADIX_BITS	8
 #define RADIX_DIGITS (1 << RADIX_BITS)

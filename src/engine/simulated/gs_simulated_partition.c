@@ -7,9 +7,9 @@
  */
 #include <string.h>
 
-#include "engine/gs_bits.h"
-#include "engine/gs_pack.h"
-#include "engine/simulated/gs_simulated_partition.h"
+#include "engine/gs_engine.h"
+#include "engine/gs_layout.h"
+#include "engine/simulated/gs_simulated_private.h"
 
 /* Returns how many rows are in a segment of some rows. */
 static inline uint64_t

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "engine/simulated/gs_simulated_rows.h"
+#include "engine/simulated/gs_simulated_private.h"
 
 static const uint64_t *
 stored_word(const gs_stored_rows *rows, uint64_t offset)

@@ -2,7 +2,7 @@
  * gs_simulated_spoil.c
  *		Damage to rows, as memory or a driver may do it, for tests.
  */
-#include "engine/simulated/gs_simulated_spoil.h"
+#include "engine/simulated/gs_simulated_device.h"
 
 static void
 swap_bytes(char *a, char *b, unsigned bytes)

@@ -2,7 +2,7 @@
  * gs_simulated_text.c
  *		Finding records and fields of delimited text byte by byte, for the simulated device.
  */
-#include "engine/simulated/gs_simulated_text.h"
+#include "engine/simulated/gs_simulated_private.h"
 
 /* What is known before a byte is read. */
 typedef struct text_state
@@ -16,7 +16,7 @@ typedef struct text_state
 #define FIELD_SPECIAL	0x80000000u
 
 /*
- * Returns whether there is something odd (gs_records.h) at a byte, which the server has to look at.
+ * Returns whether there is something odd (gs_dialect.h) at a byte, which the server has to look at.
  */
 static bool
 is_odd(const gs_text *text, const text_state *state, uint32_t at)

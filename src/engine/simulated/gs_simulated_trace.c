@@ -1,13 +1,13 @@
 /*
  * gs_simulated_trace.c
- *		When spans of work ran on a simulated device; see gs_simulated_trace.h.
+ *		When spans of work ran on a simulated device; see gs_simulated_private.h.
  *
  * Work is done before an operation returns, so the host's clock can be read around it.
  */
 #include <stdlib.h>
 #include <time.h>
 
-#include "engine/simulated/gs_simulated_trace.h"
+#include "engine/simulated/gs_simulated_private.h"
 
 /* Most spans of a trace; further ones are not recorded. */
 #define MAX_SPANS	1024

@@ -1,13 +1,16 @@
 /*
- * gs_device_job.h
- *		The job of a sort on devices: what its steps share, and have in common.
+ * gs_device_private.h
+ *		A sort on devices: its job, and its steps.
  */
-#ifndef GS_DEVICE_JOB_H
-#define GS_DEVICE_JOB_H
+#ifndef GS_DEVICE_PRIVATE_H
+#define GS_DEVICE_PRIVATE_H
 
-#include "engine/gs_bits.h"
-#include "engine/device/gs_bucket_plan.h"
+#include "engine/gs_engine.h"
+#include "engine/device/gs_bucket_private.h"
+#include "engine/device/gs_device.h"
 #include "engine/device/gs_device_sort.h"
+
+/* ---------- job: what the steps share, and have in common ---------- */
 
 /* Consecutive segments of a plane in one piece of device memory. */
 typedef struct gs_words_run
@@ -236,4 +239,109 @@ extern gs_status gs_job_follow(gs_device_job *job, unsigned d, gs_queue queue,
 extern void gs_job_span_begin(gs_device_job *job, unsigned d, gs_queue queue, const char *name);
 extern void gs_job_span_end(gs_device_job *job, unsigned d, gs_queue queue);
 
-#endif							/* GS_DEVICE_JOB_H */
+/* ---------- memory: how that of devices is divided up ---------- */
+
+extern unsigned gs_memory_planes(const gs_device_job *job, uint64_t nrows, unsigned nplanes,
+								 bool ahead);
+extern bool gs_memory_packs_apart(const gs_device_job *job);
+extern uint64_t gs_memory_packed_segments(const gs_device_job *job, unsigned d);
+extern gs_status gs_memory_shares(gs_device_job *job, unsigned min_rounds);
+extern gs_status gs_memory_take(gs_device_job *job);
+
+/* ---------- upload: words to the devices, and what they say about the key ---------- */
+
+extern void gs_upload_expect(gs_device_job *job, uint64_t nrows);
+extern gs_status gs_upload_ahead(gs_device_job *job, unsigned plane, uint64_t segment,
+								 const uint64_t *words);
+extern gs_status gs_upload_forget(gs_device_job *job, unsigned plane);
+extern void gs_upload_drop(gs_device_job *job);
+extern gs_status gs_upload_release(gs_device_job *job, int kept);
+extern gs_status gs_upload_planes(gs_device_job *job);
+extern gs_status gs_upload_layout(gs_device_job *job);
+
+/* ---------- partition: keys, histograms, and scattering of rows to their shares ---------- */
+
+extern gs_status gs_partition_keys(gs_device_job *job);
+extern gs_status gs_partition_evict(gs_device_job *job);
+extern gs_status gs_partition_plan(gs_device_job *job);
+extern gs_status gs_partition_round(gs_device_job *job, unsigned round);
+
+/* ---------- exchange: rows, to the devices of their shares ---------- */
+
+extern gs_status gs_exchange_prepare(gs_device_job *job);
+extern void gs_exchange_tree(gs_device_job *job, unsigned round, bool *digits);
+extern const uint64_t *gs_exchange_positions(const gs_device_job *job, unsigned round, unsigned d);
+extern unsigned gs_exchange_targets(const gs_device_job *job, unsigned round, unsigned d,
+									gs_target *targets);
+extern gs_status gs_exchange_meet(gs_device_job *job, const gs_queue *queues, unsigned nqueues);
+extern gs_status gs_exchange_rows(gs_device_job *job, unsigned round);
+
+/* ---------- buckets: of a round, sorted and downloaded ---------- */
+
+extern gs_status gs_buckets_round(gs_device_job *job, unsigned round);
+
+/* ---------- early: buckets that are sorted by the leading bits of keys only ---------- */
+
+extern void gs_early_choose(gs_device_job *job);
+extern unsigned gs_early_low_bit(const gs_device_job *job, const gs_bucket *bucket);
+extern gs_status gs_early_begin_round(gs_device_job *job);
+extern gs_status gs_early_look(gs_device_job *job);
+
+/* ---------- ties: rows that tie, of keys wider than a section ---------- */
+
+extern gs_status gs_ties_round(gs_device_job *job, unsigned round);
+
+/* ---------- result: sorted row ids to the caller, bucket by bucket ---------- */
+
+extern gs_status gs_result_begin(gs_device_job *job, unsigned nready);
+extern void gs_result_end(gs_device_job *job);
+extern gs_status gs_result_download(gs_device_job *job, unsigned d, gs_queue behind,
+									const gs_bucket *bucket, const void *ids);
+extern gs_status gs_result_bitmap(gs_device_job *job, unsigned d, unsigned share);
+extern gs_status gs_result_identity(gs_device_job *job);
+extern gs_status gs_result_wait(gs_device_job *job, uint64_t *ready);
+
+/* ---------- proof: devices return the rows that they were given, in order ---------- */
+
+/*
+ * gs_proof_begin() is called before the first round, gs_proof_begin_round() before each; no rows
+ * are on their way then.
+ */
+extern void gs_proof_begin(gs_device_job *job);
+extern gs_status gs_proof_begin_round(gs_device_job *job);
+
+/* Sums rows that a device holds, in the first round, behind what makes their keys. */
+extern gs_status gs_proof_given(gs_device_job *job, unsigned d, gs_rows rows, gs_keys keys);
+
+/*
+ * gs_proof_sorted() checks rows of a device's share that are sorted by the first section,
+ * gs_proof_placed() its ids in their final order; both on the queue for work.
+ */
+extern gs_status gs_proof_sorted(gs_device_job *job, unsigned d, gs_pairs rows, gs_pairs before,
+								 uint64_t nrows);
+extern gs_status gs_proof_placed(gs_device_job *job, unsigned d, uint64_t nrows);
+
+/*
+ * gs_proof_tied() sums rows that tie before they are sorted by the next section; gs_proof_refined()
+ * checks them when they are sorted and their ids have been put back.
+ */
+extern gs_status gs_proof_tied(gs_device_job *job, unsigned d);
+extern gs_status gs_proof_refined(gs_device_job *job, unsigned d);
+
+/*
+ * These wait for the answers, and return GS_DEVICE_WRONG unless they are as they should be.
+ * gs_proof_shares(): every share of the round is in order of the first section and follows the one
+ * before, and in the last round all rows have come back.  gs_proof_ties(): rows that tied were
+ * sorted by another section.  gs_proof_places(): the ids of a share are still the same.
+ */
+extern gs_status gs_proof_shares(gs_device_job *job, unsigned round);
+extern gs_status gs_proof_ties(gs_device_job *job, unsigned d);
+extern gs_status gs_proof_places(gs_device_job *job, unsigned d);
+
+/*
+ * These do the same for rows that are in order already, of which each device has some of the ids.
+ */
+extern gs_status gs_proof_begin_identity(gs_device_job *job);
+extern gs_status gs_proof_end_identity(gs_device_job *job);
+
+#endif							/* GS_DEVICE_PRIVATE_H */
