@@ -4,7 +4,7 @@
  *
  * One process has a sort, with all rows in the pool, and runs the engine on them.  Other processes,
  * which share the team's memory, help: they map the planes and the workspace, and take part in the
- * engine's phases (engine/host/gs_shared_sort.h).  They also take stretches of the order in which
+ * engine's phases (engine/host/gs_sort.h).  They also take stretches of the order in which
  * ties are to be refined, or which is to be verified (team_stretches.c).
  *
  *	before others see the team	gpusort_team_init()

@@ -9,7 +9,6 @@
 #include "storage/condition_variable.h"
 #include "storage/spin.h"
 
-#include "engine/host/gs_shared_sort.h"
 #include "engine/host/gs_sort.h"
 #include "memory/pool.h"
 #include "sort/refine_private.h"

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "bench_host.h"
-#include "engine/host/gs_participant.h"
+#include "engine/host/gs_sort_private.h"
 
 #define MAX_PLANES			2
 #define MAX_PARTICIPANTS	256

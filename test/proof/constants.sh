@@ -50,8 +50,8 @@ engine/host/gs_sort.c			GS_MANY_ROWS			UINT64_C(3000)|UINT64_C(20000)
 engine/host/gs_shared.c			GS_BUCKET_ROWS			UINT64_C(100)|UINT64_C(500)
 engine/host/gs_items.c			RANK_ROWS				2|7
 engine/host/gs_items.c			BLOCK_ITEMS				2|30
-engine/host/gs_job.h			GS_DIGIT_MAX_BITS		8|9
-engine/host/gs_job.h			GS_POLL_ROWS			UINT64_C(2)|UINT64_C(100)
+engine/host/gs_sort_private.h	GS_DIGIT_MAX_BITS		8|9
+engine/host/gs_sort_private.h	GS_POLL_ROWS			UINT64_C(2)|UINT64_C(100)
 engine/host/gs_key.c			STATS_BLOCK_ROWS		UINT64_C(64)|UINT64_C(1024)
 engine/host/gs_radix.c			SPARE_BITS				0|6
 engine/host/gs_radix.c			CHUNK_ITEMS				UINT64_C(3)|UINT64_C(100)

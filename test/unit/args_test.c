@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "keys.h"
-#include "engine/host/gs_shared_sort.h"
+#include "engine/host/gs_sort.h"
 #include "tap.h"
 
 #define ROWS		1000

@@ -5,7 +5,7 @@
 #ifndef SORT_TEAM_H
 #define SORT_TEAM_H
 
-#include "engine/host/gs_shared_sort.h"
+#include "engine/host/gs_sort.h"
 
 /*
  * Sort by so many participants; half of them come late if so it is wanted, wherever the others are.

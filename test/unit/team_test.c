@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "case_data.h"
-#include "engine/host/gs_participant.h"
+#include "engine/host/gs_sort_private.h"
 #include "sort_case.h"
 #include "sort_team.h"
 #include "tap.h"

@@ -16,7 +16,7 @@
  * Items stay in that half of the workspace where they were scattered to, their *home*: nodes are
  * moved to the other half and taken back, since the row ids go to that other half in the end.
  */
-#include "engine/host/gs_decide.h"
+#include "engine/host/gs_sort_private.h"
 
 /* Adds a task.  There is room for as many tasks as there can be. */
 static void

@@ -7,7 +7,7 @@
  * hardly narrower.
  */
 #include "engine/gs_engine.h"
-#include "engine/host/gs_key.h"
+#include "engine/host/gs_sort_private.h"
 
 /* So many rows are read between two looks at *cancel: about 20 microseconds. */
 #define STATS_BLOCK_ROWS	(UINT64_C(1) << 15)

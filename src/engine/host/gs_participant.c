@@ -6,7 +6,7 @@
  * with pointers to its planes, made from what all participants have found in the words.  A
  * participant that comes late makes its layout when it comes.
  */
-#include "engine/host/gs_participant.h"
+#include "engine/host/gs_sort_private.h"
 
 size_t
 gs_participant_bytes(uint64_t nrows, unsigned participants)

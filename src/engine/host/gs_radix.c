@@ -30,7 +30,7 @@
  */
 #include <string.h>
 
-#include "engine/host/gs_radix.h"
+#include "engine/host/gs_sort_private.h"
 
 /*
  * Few items are sorted by narrower digits, since 2^width counters have to be cleared and summed up.

@@ -15,9 +15,8 @@
  * queued, and their words are prefetched when they are found.  Once the queue is full, each run
  * that is added has the oldest one refined, so that words arrive while other runs are worked on.
  */
-#include "engine/host/gs_items.h"
+#include "engine/host/gs_sort_private.h"
 #include "engine/gs_layout.h"
-#include "engine/host/gs_refine.h"
 
 /* So many items of a run are repacked and compared at a time. */
 #define LOAD_ITEMS		512

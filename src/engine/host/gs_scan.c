@@ -12,7 +12,7 @@
  * leaves every run of ties in its old order is a stable sort.
  */
 #include "engine/gs_layout.h"
-#include "engine/host/gs_scan.h"
+#include "engine/host/gs_sort_private.h"
 
 #define BLOCK_ROWS	GS_PACK_BLOCK_ROWS
 

@@ -25,7 +25,7 @@
 #endif
 
 #include "engine/gs_engine.h"
-#include "engine/host/gs_scatter.h"
+#include "engine/host/gs_sort_private.h"
 
 size_t
 gs_scatter_bytes(unsigned bits)

@@ -12,8 +12,7 @@
  */
 #include "engine/gs_engine.h"
 #include "engine/gs_layout.h"
-#include "engine/host/gs_scatter.h"
-#include "engine/host/gs_shared.h"
+#include "engine/host/gs_sort_private.h"
 
 /*
  * How many rows a bucket should have: half a megabyte, with as much to move them to.  ns a row of

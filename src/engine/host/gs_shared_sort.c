@@ -1,6 +1,6 @@
 /*
  * gs_shared_sort.c
- *		The engine on the host, by any number of participants; see gs_shared_sort.h.
+ *		The engine on the host, by any number of participants; see gs_sort.h.
  *
  *	gs_shared		what participants have in common: sizes, and pieces
  *	gs_participant	what each has for itself
@@ -9,10 +9,8 @@
  *	gs_scatter		distributing items over buckets
  *	gs_task			a bucket: sorted, refined, its row ids written
  */
-#include "engine/host/gs_decide.h"
-#include "engine/host/gs_shared_sort.h"
-#include "engine/host/gs_steps.h"
-#include "engine/host/gs_workspace.h"
+#include "engine/host/gs_sort_private.h"
+#include "engine/host/gs_sort.h"
 
 static bool
 are_valid(uint64_t nrows, unsigned nplanes, unsigned participants)

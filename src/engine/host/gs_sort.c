@@ -2,7 +2,7 @@
  * gs_sort.c
  *		The host engine: a stable sort of rows on one core.
  *
- * Many rows are sorted as several participants do it (gs_shared_sort.h), by one participant that
+ * Many rows are sorted as several participants do it (gs_shared_sort.c), by one participant that
  * waits for no other.  Few rows, which fit the caches, need fewer steps:
  *
  *	gs_key		reads all planes: the bits that vary make up the key
@@ -24,15 +24,8 @@
  */
 #include <string.h>
 
-#include "engine/host/gs_job.h"
-#include "engine/host/gs_key.h"
-#include "engine/host/gs_decide.h"
-#include "engine/host/gs_radix.h"
-#include "engine/host/gs_refine.h"
-#include "engine/host/gs_scan.h"
+#include "engine/host/gs_sort_private.h"
 #include "engine/host/gs_sort.h"
-#include "engine/host/gs_steps.h"
-#include "engine/host/gs_workspace.h"
 
 /* From so many rows on, it pays to distribute them over buckets. */
 #ifndef GS_MANY_ROWS

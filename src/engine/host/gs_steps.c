@@ -9,9 +9,7 @@
 #include <string.h>
 
 #include "engine/gs_layout.h"
-#include "engine/host/gs_items.h"
-#include "engine/host/gs_steps.h"
-#include "engine/host/gs_task.h"
+#include "engine/host/gs_sort_private.h"
 
 /* What a row costs in each step, as in gs_sort.c, and what is planned for tasks. */
 #define SCAN_COST		3.0

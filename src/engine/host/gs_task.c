@@ -15,9 +15,7 @@
 #include <string.h>
 
 #include "engine/gs_layout.h"
-#include "engine/host/gs_items.h"
-#include "engine/host/gs_refine.h"
-#include "engine/host/gs_task.h"
+#include "engine/host/gs_sort_private.h"
 
 /*
  * Returns the memory that this participant moves items to when it sorts them; it has room for any

@@ -1,14 +1,41 @@
 /*
- * gs_progress.c
- *		How far work has come; see gs_engine.h.
- *
+ * gs_engine.c
+ *		What each status means, as text, and how far work has come; see gs_engine.h.
+ */
+#include "engine/gs_engine.h"
+
+const char *
+gs_status_text(gs_status status)
+{
+	switch (status)
+	{
+		case GS_OK:
+			return "sorted";
+		case GS_INVALID:
+			return "sort arguments contradict each other";
+		case GS_NO_SPACE:
+			return "sort workspace is too small";
+		case GS_CANCELLED:
+			return "sort was cancelled";
+		case GS_DEVICE_ERROR:
+			return "device refused an operation";
+		case GS_DEVICE_LOST:
+			return "device has failed";
+		case GS_DEVICE_WRONG:
+			return "device has sorted wrongly";
+	}
+	return "unknown sort status";
+}
+
+/* ---------- progress ---------- */
+
+/*
  * With `left` units of work planned between here and the end, w units move the word the part w /
  * left of the way.  If the plan turns out to be too small the word would arrive too early.  So what
  * is left never falls below a part of the plan, and grows with the work done from there on.  The
  * rest of the way is then in inverse proportion to the work in excess: after twice the planned work
  * 1/1000 of the way is left, and a counter of a million rows still moves.
  */
-#include "engine/gs_engine.h"
 
 /*
  * The part of the plan that is kept back.  The word jumps over about twice that part at the end of
