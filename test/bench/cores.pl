@@ -5,8 +5,9 @@
 #
 # Runs against the server of PGHOST, PGPORT and PGUSER with gpusort loaded, in a database of its own.  Times are those of
 # EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF), and of index builds the client's, ms, medians of --repeat after one more to warm
-# up.  Sides: "all" as the server's settings say; "one": those who read rows don't sort, and nobody else helps; "postgres":
-# gpusort off and workers preferred, once, when the others have warmed up.  A row that is sorted by one process on the side "all" says so.
+# up.  Sides: "all" as the server's settings say; "one": those who read rows don't sort, and nobody else helps; "devices":
+# gpusortd's; "postgres": gpusort off and workers preferred, once, when the others have warmed up.  A row that is sorted by one
+# process on the side "all" says so.
 #
 #	--rows N			of each table (20000000)
 #	--queries A,B,...	(all of those below)
@@ -65,6 +66,7 @@ my @queries = (
 my %sides = (
 	all => {},
 	one => { 'gpusort.max_sort_workers' => 0, 'gpusort.min_sort_worker_rows' => 2_000_000_000 },
+	devices => { 'gpusort.engine' => 'cuda' },
 	postgres => { 'gpusort.enabled' => 'off', parallel_tuple_cost => 0 });
 my @workers = split /,/, $opt{workers};
 my @sides = @workers > 1 ? ('all') : split /,/, $opt{sides};
