@@ -66,6 +66,7 @@ typedef struct GpuSortJoinSide
 	TupleTableSlot *streamed;	/* the row at next - 1; NULL: there are no more */
 
 	TupleTableSlot *slot;		/* the current row, see gpusort_join_load() */
+	uint64		ahead_to;		/* rows before this position are prefetched (join_rows.c) */
 } GpuSortJoinSide;
 
 /* Begins with a child that was initialized, a GpuSort or a GpuSort Shared. */

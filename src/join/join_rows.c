@@ -18,8 +18,12 @@
 #define OUTER GPUSORT_JOIN_OUTER
 #define INNER GPUSORT_JOIN_INNER
 
-/* How far ahead rows are prefetched: a cache miss takes as long as returning some rows. */
-#define AHEAD_ROWS 12
+/*
+ * So many rows are prefetched at a time, while as many before them are returned.  All of them at
+ * once, since each lies in a page of its own: prefetching a line waits until its address has been
+ * translated, and only what is asked for at the same time is translated at the same time.
+ */
+#define AHEAD_ROWS 16
 
 void
 gpusort_begin_join_rows(GpuSortJoinRows *rows, JoinType type, bool inner_unique)
@@ -44,7 +48,25 @@ gpusort_restart_join_rows(GpuSortJoinRows *rows)
 /* ---------- current rows ---------- */
 
 /*
- * Makes a row the current one of its side, if columns of it are wanted, and prefetches a later row.
+ * Prefetches the rows of a view that follow a position.  Those that are about to be returned have
+ * been prefetched before, unless the reader has jumped.
+ */
+static void
+prefetch_rows(GpuSortJoinSide *side, uint64 position)
+{
+	uint64		from = Max(position, side->ahead_to);
+	uint64		to = Min(position + 2 * AHEAD_ROWS, side->nrows);
+
+	if (from > position + AHEAD_ROWS)
+		from = position;
+	for (; from < to; from++)
+		prefetch_line(gpusort_join_tuple(side, from));
+	side->ahead_to = position + 2 * AHEAD_ROWS;
+}
+
+/*
+ * Makes a row the current one of its side, if columns of it are wanted, and sees to it that the rows
+ * behind it are prefetched.
  */
 static inline void
 load_row(GpuSortJoinRows *rows, GpuSortJoinEnd end, uint64 position)
@@ -54,9 +76,10 @@ load_row(GpuSortJoinRows *rows, GpuSortJoinEnd end, uint64 position)
 
 	if (!side->wanted)
 		return;
+	/* true also if the position lies behind ahead_to, or far before it */
+	if (side->is_view && position + 2 * AHEAD_ROWS - side->ahead_to >= AHEAD_ROWS)
+		prefetch_rows(side, position);
 	gpusort_join_load(side, position);
-	if (side->is_view && position + AHEAD_ROWS < side->nrows)
-		prefetch_line(gpusort_join_tuple(side, position + AHEAD_ROWS));
 	if (end == OUTER)
 		econtext->ecxt_outertuple = side->slot;
 	else

@@ -83,6 +83,7 @@ gpusort_open_join_side(GpuSortJoinSide *side)
 	side->streamed = NULL;
 	side->slot = NULL;
 	side->words_loaded = 0;
+	side->ahead_to = 0;
 	if (!side->is_view)
 		return;
 	side->slot = side->own_slot;
