@@ -65,8 +65,8 @@ prefetch_rows(GpuSortJoinSide *side, uint64 position)
 }
 
 /*
- * Makes a row the current one of its side, if columns of it are wanted, and sees to it that the rows
- * behind it are prefetched.
+ * Makes a row the current one of its side, if columns of it are wanted, and sees to it that the
+ * rows behind it are prefetched.
  */
 static inline void
 load_row(GpuSortJoinRows *rows, GpuSortJoinEnd end, uint64 position)
