@@ -4,8 +4,8 @@
  *
  * A leader that gives the build up detaches from the queues, which makes the workers stop.  A
  * worker that cannot take a row in says so in shared memory.  Workers' errors reach the leader
- * through the server's own error queues, and the server also notices a worker that has ended
- * without a message.
+ * through the server's own error queues.  A worker that ends without a message is noticed where the
+ * leader waits (worker_wait.h), or else because its report or a slice is missing.
  */
 #include "postgres.h"
 

@@ -1,6 +1,7 @@
 /*
  * load_statement.c
- *		COPY FROM statements; see load.h.
+ *		COPY FROM statements: whether they are ours, and what they ask for; see load.h and
+ *		load_statement_private.h.
  */
 #include "postgres.h"
 

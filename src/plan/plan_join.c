@@ -1,6 +1,7 @@
 /*
  * plan_join.c
- *		Joins of two sorts in a node of our own; see plan_node.h.
+ *		Joins of two sorts in a node of our own; see plan_joins_private.h, and plan_node.h for
+ *		what is in the node.
  */
 #include "postgres.h"
 

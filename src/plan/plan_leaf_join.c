@@ -1,6 +1,6 @@
 /*
  * plan_leaf_join.c
- *		Joins of two indexes by their leaf pages; see plan_node.h.
+ *		Joins of two indexes by their leaf pages; see plan_joins_private.h.
  *
  * A join is considered if both sides could be read by index-only scans in the order of a join
  * clause.  The planner has made paths of such scans, so it has found that the indexes have all

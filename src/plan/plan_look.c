@@ -1,6 +1,6 @@
 /*
  * plan_look.c
- *		The sorts of a finished plan: whose they are, and why; see plan.h.
+ *		The sorts of a finished plan: whose they are, and why; see plan_replace_private.h.
  */
 #include "postgres.h"
 

@@ -1,6 +1,7 @@
 /*
  * plan_shared.c
- *		Making the plan node GpuSort Shared, and paths above slices of it; see plan_node.h.
+ *		Making the plan node GpuSort Shared (plan_node.h), and paths above slices of it; see
+ *		plan_paths_private.h.
  *
  * As with the other nodes, the columns are taken from a Sort node that the planner makes of a path
  * below.  Redundant pathkeys make no column of it, so a path that is to be sliced must be given

@@ -1,6 +1,10 @@
 /*
  * sort_fetch.c
- *		Fetching rows; see sort.h.
+ *		Fetching rows by their positions in the order; see sort.h.
+ *
+ * What is fetched is a pointer.  A row comes from the copy that gpusortd has put in order, as far
+ * as there is one (sort_reorder.c), or it is made of its key (key_rows.c), or it lies in the row
+ * store, where its id tells.  Of a sort that has spilled, only rows in its window can be fetched.
  */
 #include "postgres.h"
 

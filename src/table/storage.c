@@ -1,6 +1,6 @@
 /*
  * storage.c
- *		Writes finished index pages to WAL and disk; see storage.h.
+ *		Writes finished pages of a new table or index to WAL and disk; see storage.h.
  *
  * Buffers are reused: when a batch of pages has been written, its buffers are filled
  * anew.  So a build of any size works in some 300 kB, which stay in the cache and

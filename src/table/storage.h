@@ -1,11 +1,11 @@
 /*
  * storage.h
- *		Writes finished index pages to WAL and disk.
+ *		Writes finished pages of a new table or index to WAL and disk.
  *
  * The storage gives out block numbers and page buffers and takes back finished
  * pages, in any order; each block given out must come back once.  Pages bypass
- * shared buffers, since no other process can look at the index yet, and are queued to
- * be WAL-logged many in a record.
+ * shared buffers, since no other process can look at the relation yet, and are queued
+ * to be WAL-logged many in a record.
  *
  * Several processes can write to one file: blocks are given out under the relation's
  * extension lock, and the file grows with them.  The process that began its storage
@@ -25,7 +25,7 @@
 
 typedef struct GpuSortStorage GpuSortStorage;
 
-/* Begins to write an index that has no blocks yet.  Allocates in the current context. */
+/* Begins to write a table or index without blocks.  Allocates in the current context. */
 extern GpuSortStorage *gpusort_storage_begin(Relation index);
 
 /* Gives out `count` new blocks side by side; returns the first one's number. */
