@@ -342,7 +342,8 @@ sub outcome
 		FROM generate_series(0, pg_relation_size('t') / current_setting('block_size')::int4 - 1) b, pg_visibility_map('t', b) v")->{rows}[0] : [];
 	# PostgreSQL looks for free space in partitions, and when it has to extend a table
 	my $place = $partitioned || length $input > 30_000 ? 't::text' : 'ctid';
-	my $rows = $c->must("SELECT count(*), string_agg(tableoid::regclass || t::text, chr(10) ORDER BY tableoid, $place) FROM t")->{rows}[0];
+	# as bytes: those of an SQL_ASCII database need not be of the client's encoding
+	my $rows = $c->must("SELECT count(*), encode(convert_to(string_agg(tableoid::regclass || t::text, chr(10) ORDER BY tableoid, $place), getdatabaseencoding()), 'escape') FROM t")->{rows}[0];
 	$stats{ $r->{error} ? 'errors' : 'inputs loaded' }++ if $ours;
 	$stats{rows} += $rows->[0] if $ours;
 	return join "\n", $said, $r->{tag}, $rows->[0], $rows->[1] // '', map { $_ // '' } @$frozen;
