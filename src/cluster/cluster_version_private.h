@@ -1,6 +1,6 @@
 /*
  * cluster_version_private.h
- *		What the rows of a sort are, whose order a table gets.
+ *		A version of a row of the old table, as the sort keeps it until it is written.
  */
 #ifndef GPUSORT_CLUSTER_VERSION_PRIVATE_H
 #define GPUSORT_CLUSTER_VERSION_PRIVATE_H

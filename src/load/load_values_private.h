@@ -217,7 +217,7 @@ typedef struct GpuSortTupleSize
 	Size		total;			/* bytes, with the header */
 } GpuSortTupleSize;
 
-/* Computes the size of the tuple that gpusort_tuple_fill() makes of these values. */
+/* Computes the size of the tuple that gpusort_target_put() makes of these values. */
 extern void gpusort_tuple_measure(const GpuSortLoadAttribute *attributes,
 								  const GpuSortLoadValue *values, int natts,
 								  GpuSortTupleSize *size);

@@ -1,6 +1,7 @@
 /*
  * gs_chunk.c
- *		What a chunk of the input does, whatever comes before it.
+ *		Reads a chunk of the input without knowing what comes before it: from each state that it may
+ *		begin in.
  *
  * A chunk is read in *pieces* of some kB, which stay in the nearest cache.
  */
