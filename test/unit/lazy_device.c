@@ -8,9 +8,10 @@
  * next operation after the other is done, always of a queue drawn at random from
  * those that may go on.  Any order that a real device might choose can come up.
  *
- * Arguments in host memory are copied at once, as they must be, except for the
- * source of an upload and the target of a download.  What is freed may be poisoned
- * by the simulated device below, so that a sanitizer sees operations that come too late.
+ * Arguments in host memory, as gs_operation_list.h has them, are copied at once, as they
+ * must be; but not the source of an upload and the target of a download.  What is freed may
+ * be poisoned by the simulated device below, so that a sanitizer sees operations that come
+ * too late.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,108 +30,69 @@ expect_ok(const call *c, gs_status status)
 	abort();
 }
 
-/* ---------- a table of operations and their arguments ---------- */
-
-/* MAP(m, (a, b), (c, d)) is m(a, b) m(c, d), of up to ten. */
-#define MAP_1(m, x)			m x
-#define MAP_2(m, x, ...)	m x MAP_1(m, __VA_ARGS__)
-#define MAP_3(m, x, ...)	m x MAP_2(m, __VA_ARGS__)
-#define MAP_4(m, x, ...)	m x MAP_3(m, __VA_ARGS__)
-#define MAP_5(m, x, ...)	m x MAP_4(m, __VA_ARGS__)
-#define MAP_6(m, x, ...)	m x MAP_5(m, __VA_ARGS__)
-#define MAP_7(m, x, ...)	m x MAP_6(m, __VA_ARGS__)
-#define MAP_8(m, x, ...)	m x MAP_7(m, __VA_ARGS__)
-#define MAP_9(m, x, ...)	m x MAP_8(m, __VA_ARGS__)
-#define MAP_10(m, x, ...)	m x MAP_9(m, __VA_ARGS__)
-#define MAP_CHOOSE(a, b, c, d, e, f, g, h, i, j, chosen, ...)	chosen
-#define MAP(m, ...) \
-	MAP_CHOOSE(__VA_ARGS__, MAP_10, MAP_9, MAP_8, MAP_7, MAP_6, MAP_5, MAP_4, MAP_3, MAP_2, MAP_1) \
-	(m, __VA_ARGS__)
-
-#define MEMBER(type, name)		__typeof__(type) name;
-#define PARAMETER(type, name)	, __typeof__(type) name
-#define STORE(type, name)		a->name = name;
-#define STORED(type, name)		, a->name
-#define PASSED(type, name)		, name
-
-/*
- * An operation that is put off, and its arguments, each a type and a name, as gs_device_ops has
- * them.  keep is what is done with those that lie in host memory; `c` is the call, and `a` has the
- * arguments.
- */
-#define PUT_OFF(operation, keep, ...) \
-typedef struct operation##_arguments \
-{ \
-	MAP(MEMBER, __VA_ARGS__) \
-} operation##_arguments; \
-static void \
-run_##operation(call *c) \
-{ \
-	const operation##_arguments *a = c->arguments; \
-	expect_ok(c, c->real->ops->operation(c->real, GS_QUEUE_WORK MAP(STORED, __VA_ARGS__))); \
-} \
-static gs_status \
-put_off_##operation(gs_device *device, gs_queue queue MAP(PARAMETER, __VA_ARGS__)) \
-{ \
-	call	   *c = lazy_add_call(device, queue, run_##operation); \
-	operation##_arguments *a = lazy_keep(c, malloc(sizeof(*a))); \
-	c->arguments = a; \
-	MAP(STORE, __VA_ARGS__) \
-	keep; \
-	return GS_OK; \
-}
-
-/* One that waits for its answer. */
-#define WAIT_FOR(operation, keep, ...) \
-PUT_OFF(operation, keep, __VA_ARGS__) \
-static gs_status \
-wait_for_##operation(gs_device *device, gs_queue queue MAP(PARAMETER, __VA_ARGS__)) \
-{ \
-	put_off_##operation(device, queue MAP(PASSED, __VA_ARGS__)); \
-	return sync_queue(device, queue); \
-}
-
-/* A question that the device below answers at once. */
-#define ASK(result, operation, ...) \
-static result \
-ask_##operation(gs_device *device MAP(PARAMETER, __VA_ARGS__)) \
-{ \
-	gs_device  *real = lazy_of(device)->real; \
-	return real->ops->operation(real MAP(PASSED, __VA_ARGS__)); \
-}
-
 /* ---------- arguments in host memory ---------- */
 
 static void *
-keep_array(call *c, const void *array, uint64_t count, size_t bytes)
+keep_copy(call *c, const void *array, size_t bytes)
 {
-	return array == NULL ? NULL :
-		lazy_keep(c, memcpy(malloc(count * bytes + 1), array, count * bytes));
+	return array == NULL ? NULL : lazy_keep(c, memcpy(malloc(bytes + 1), array, bytes));
 }
 
-#define KEEP(array, count)	((array) = keep_array(c, array, count, sizeof(*(array))))
+#define KEEP(array, count)	((array) = keep_copy(c, array, (count) * sizeof(*(array))))
 
-static void
-keep_plane(call *c, gs_plane_rows *plane, uint64_t nsegments)
+/* What gs_operation_list.h says of an argument. */
+typedef struct host_memory
 {
-	KEEP(plane->words, nsegments);
-	KEEP(plane->nulls, nsegments);
+	size_t		bytes;
+	uint64_t	segments;
+} host_memory;
+
+/* Any argument of which no more is said below: it is a pointer if there are bytes. */
+static void
+keep_array(call *c, void *argument, host_memory m)
+{
+	void	   *array;
+
+	if (m.bytes == 0)
+		return;
+	memcpy(&array, argument, sizeof(array));
+	array = keep_copy(c, array, m.bytes);
+	memcpy(argument, &array, sizeof(array));
 }
 
 static void
-keep_planes(call *c, const gs_plane_rows **planes, unsigned nplanes, uint64_t nsegments)
+use_real(call *c, gs_device **device, host_memory m)
 {
-	gs_plane_rows *kept = keep_array(c, *planes, nplanes, sizeof(**planes));
+	*device = lazy_of(*device)->real;
+}
 
-	for (unsigned i = 0; i < nplanes; i++)
-		keep_plane(c, &kept[i], nsegments);
+static void
+keep_keys(call *c, gs_keys *keys, host_memory m)
+{
+	KEEP(keys->words, m.segments);
+}
+
+static void
+keep_plane(call *c, gs_plane_rows *plane, host_memory m)
+{
+	KEEP(plane->words, m.segments);
+	KEEP(plane->nulls, m.segments);
+}
+
+static void
+keep_planes(call *c, const gs_plane_rows **planes, host_memory m)
+{
+	gs_plane_rows *kept = keep_copy(c, *planes, m.bytes);
+
+	for (size_t i = 0; i < m.bytes / sizeof(*kept); i++)
+		keep_plane(c, &kept[i], m);
 	*planes = kept;
 }
 
 static void
-keep_section(call *c, const gs_section **section)
+keep_section(call *c, const gs_section **section, host_memory m)
 {
-	gs_section *kept = keep_array(c, *section, 1, sizeof(**section));
+	gs_section *kept = keep_copy(c, *section, m.bytes);
 
 	for (unsigned i = 0; i < kept->npieces; i++)
 		KEEP(kept->pieces[i].field, 1);
@@ -138,9 +100,9 @@ keep_section(call *c, const gs_section **section)
 }
 
 static void
-keep_scatter(call *c, const gs_scatter **scatter)
+keep_scatter(call *c, const gs_scatter **scatter, host_memory m)
 {
-	gs_scatter *kept = keep_array(c, *scatter, 1, sizeof(**scatter));
+	gs_scatter *kept = keep_copy(c, *scatter, m.bytes);
 
 	KEEP(kept->keys.words, gs_rows_segments(kept->rows));
 	KEEP(kept->tree, 1);
@@ -150,13 +112,25 @@ keep_scatter(call *c, const gs_scatter **scatter)
 
 /* The slabs of stored rows are listed in host memory. */
 static void
-keep_gather(call *c, const gs_gather **gather)
+keep_gather(call *c, const gs_gather **gather, host_memory m)
 {
-	gs_gather  *kept = keep_array(c, *gather, 1, sizeof(**gather));
+	gs_gather  *kept = keep_copy(c, *gather, m.bytes);
 
 	KEEP(kept->from.slabs, (kept->from.bytes + GS_SLAB_BYTES - 1) >> GS_SLAB_SHIFT);
 	*gather = kept;
 }
+
+/* Which of these keeps an argument, by its type. */
+#define KEEPER(argument) \
+	_Generic(argument, \
+			 gs_device *: use_real, \
+			 gs_keys: keep_keys, \
+			 gs_plane_rows: keep_plane, \
+			 const gs_plane_rows *: keep_planes, \
+			 const gs_section *: keep_section, \
+			 const gs_scatter *: keep_scatter, \
+			 const gs_gather *: keep_gather, \
+			 default: keep_array)
 
 /* ---------- devices, memory and events ---------- */
 
@@ -303,51 +277,51 @@ sync_queue(gs_device *device, gs_queue queue)
 
 /* ---------- operations ---------- */
 
-PUT_OFF(upload,, (void *, to), (const void *, from), (size_t, bytes))
-PUT_OFF(download,, (void *, to), (const void *, from), (size_t, bytes))
-PUT_OFF(copy, a->from_device = lazy_of(from_device)->real,
-		(void *, to), (gs_device *, from_device), (const void *, from), (size_t, bytes))
-PUT_OFF(clear,, (void *, memory), (size_t, bytes))
-PUT_OFF(plane_stats, keep_plane(c, &a->plane, gs_rows_segments(rows)),
-		(gs_rows, rows), (gs_plane_rows, plane), (gs_plane_stats *, stats),
-		(gs_alphabets *, alphabets))
-PUT_OFF(pack, keep_section(c, &a->section);
-		keep_planes(c, &a->planes, section->npieces, gs_rows_segments(rows));
-		KEEP(a->packed, gs_rows_segments(rows)),
-		(gs_rows, rows), (const gs_section *, section), (const gs_plane_rows *, planes),
-		(uint64_t *const *, packed))
-PUT_OFF(histogram, KEEP(a->keys.words, gs_rows_segments(rows)); KEEP(a->counted, ncounted),
-		(gs_rows, rows), (gs_keys, keys), (unsigned, ncounted), (const gs_counted *, counted),
-		(uint64_t (*)[GS_DEVICE_DIGITS], counts), (void *, tile_counts))
-PUT_OFF(scatter, keep_scatter(c, &a->scatter), (const gs_scatter *, scatter))
-PUT_OFF(sort_runs,, (gs_pairs, pairs), (unsigned, id_bytes), (uint64_t, nrows), (unsigned, low_bit),
-		(void *, temp), (uint32_t *, unsorted))
-PUT_OFF(mark_equal,, (const uint64_t *, keys), (const uint32_t *, positions), (uint64_t, nrows),
-		(bool, tied), (unsigned, first_bit), (uint32_t *, bitmap))
-WAIT_FOR(find_ties,, (const uint64_t *, keys), (uint64_t, nrows), (uint64_t *, ranks),
-		 (void *, temp), (gs_tie_counts *, counts))
-PUT_OFF(take_ties, keep_section(c, &a->section);
-		keep_planes(c, &a->planes, section->npieces, job_segments),
-		(gs_pairs, from), (const uint32_t *, positions), (const uint64_t *, ranks),
-		(uint64_t, nrows), (unsigned, id_bytes), (const gs_section *, section),
-		(const gs_plane_rows *, planes), (uint64_t, job_segments), (uint32_t *, to_positions),
-		(gs_pairs, to))
-PUT_OFF(put_ids,, (void *, ids), (const uint32_t *, positions), (const void *, from_ids),
-		(unsigned, id_bytes), (uint64_t, nrows))
-PUT_OFF(count_up,, (void *, ids), (unsigned, id_bytes), (uint64_t, first), (uint64_t, nrows))
-PUT_OFF(sum_rows, KEEP(a->keys.words, gs_rows_segments(rows)),
-		(gs_rows, rows), (gs_keys, keys), (gs_row_sums *, sums))
-PUT_OFF(check_rows, KEEP(a->rows, 1), (const gs_checked_rows *, rows), (gs_order_check *, check))
-WAIT_FOR(place_rows, keep_gather(c, &a->gather), (const gs_gather *, gather), (uint64_t *, units))
-PUT_OFF(gather_rows, keep_gather(c, &a->gather), (const gs_gather *, gather))
-PUT_OFF(find_fields, KEEP(a->text, 1), (const gs_text *, text))
+#define MEMBER(type, name, ...)	__typeof__(type) name;
+#define STORE(type, name, ...) \
+	a->name = name; \
+	KEEPER(a->name) (c, &a->name, (host_memory) {__VA_ARGS__});
+#define STORED(type, name, ...)	, a->name
+#define PASSED(type, name, ...)	, name
 
-ASK(size_t, tile_counts_bytes, (gs_rows, rows))
-ASK(size_t, scatter_temp_bytes, (gs_rows, rows))
-ASK(size_t, sort_temp_bytes, (unsigned, id_bytes), (uint64_t, nrows))
-ASK(size_t, ties_temp_bytes, (uint64_t, nrows))
-ASK(size_t, place_temp_bytes, (uint64_t, nrows))
-ASK(size_t, find_fields_temp_bytes, (uint32_t, bytes))
+/* An operation is put off, with its arguments; `a` has these. */
+#define GS_OPERATION(operation, ...) \
+typedef struct operation##_arguments \
+{ \
+	GS_MAP(MEMBER, __VA_ARGS__) \
+} operation##_arguments; \
+static void \
+run_##operation(call *c) \
+{ \
+	const operation##_arguments *a = c->arguments; \
+	expect_ok(c, c->real->ops->operation(c->real, GS_QUEUE_WORK GS_MAP(STORED, __VA_ARGS__))); \
+} \
+static gs_status \
+put_off_##operation(gs_device *device, gs_queue queue GS_MAP(GS_PARAMETER, __VA_ARGS__)) \
+{ \
+	call	   *c = lazy_add_call(device, queue, run_##operation); \
+	operation##_arguments *a = lazy_keep(c, malloc(sizeof(*a))); \
+	c->arguments = a; \
+	GS_MAP(STORE, __VA_ARGS__) \
+	return GS_OK; \
+}
+#define GS_ANSWERING(operation, ...) \
+GS_OPERATION(operation, __VA_ARGS__) \
+static gs_status \
+wait_for_##operation(gs_device *device, gs_queue queue GS_MAP(GS_PARAMETER, __VA_ARGS__)) \
+{ \
+	put_off_##operation(device, queue GS_MAP(PASSED, __VA_ARGS__)); \
+	return sync_queue(device, queue); \
+}
+/* The device below answers at once. */
+#define GS_TEMP_BYTES(operation, ...) \
+static size_t \
+ask_##operation(gs_device *device GS_MAP(GS_PARAMETER, __VA_ARGS__)) \
+{ \
+	gs_device  *real = lazy_of(device)->real; \
+	return real->ops->operation(real GS_MAP(PASSED, __VA_ARGS__)); \
+}
+#include "engine/device/gs_operation_list.h"
 
 /* Where the result lies is said at once, and then it is brought there. */
 typedef struct sort_arguments
@@ -440,32 +414,11 @@ const gs_device_ops lazy_device_ops = {
 	.done = event_done,
 	.release = release_event,
 	.reset = reset,
-	.upload = put_off_upload,
-	.download = put_off_download,
-	.copy = put_off_copy,
-	.clear = put_off_clear,
-	.plane_stats = put_off_plane_stats,
-	.pack = put_off_pack,
-	.histogram = put_off_histogram,
-	.tile_counts_bytes = ask_tile_counts_bytes,
-	.scatter = put_off_scatter,
-	.scatter_temp_bytes = ask_scatter_temp_bytes,
 	.sort = put_off_sort,
-	.sort_temp_bytes = ask_sort_temp_bytes,
-	.sort_runs = put_off_sort_runs,
-	.mark_equal = put_off_mark_equal,
-	.find_ties = wait_for_find_ties,
-	.ties_temp_bytes = ask_ties_temp_bytes,
-	.take_ties = put_off_take_ties,
-	.put_ids = put_off_put_ids,
-	.count_up = put_off_count_up,
-	.sum_rows = put_off_sum_rows,
-	.check_rows = put_off_check_rows,
-	.place_rows = wait_for_place_rows,
-	.place_temp_bytes = ask_place_temp_bytes,
-	.gather_rows = put_off_gather_rows,
-	.find_fields = put_off_find_fields,
-	.find_fields_temp_bytes = ask_find_fields_temp_bytes,
+#define GS_OPERATION(name, ...)		.name = put_off_##name,
+#define GS_ANSWERING(name, ...)		.name = wait_for_##name,
+#define GS_TEMP_BYTES(name, ...)	.name = ask_##name,
+#include "engine/device/gs_operation_list.h"
 	.keep_trace = keep_trace,
 	.span_begin = span_begin,
 	.span_end = span_end,

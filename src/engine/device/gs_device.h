@@ -389,6 +389,25 @@ typedef struct gs_span_time
 typedef struct gs_device gs_device;
 typedef struct gs_event *gs_event_ref;
 
+/* GS_MAP(m, (a, b), (c, d)) is m(a, b) m(c, d), of up to ten. */
+#define GS_MAP_1(m, x)			m x
+#define GS_MAP_2(m, x, ...)		m x GS_MAP_1(m, __VA_ARGS__)
+#define GS_MAP_3(m, x, ...)		m x GS_MAP_2(m, __VA_ARGS__)
+#define GS_MAP_4(m, x, ...)		m x GS_MAP_3(m, __VA_ARGS__)
+#define GS_MAP_5(m, x, ...)		m x GS_MAP_4(m, __VA_ARGS__)
+#define GS_MAP_6(m, x, ...)		m x GS_MAP_5(m, __VA_ARGS__)
+#define GS_MAP_7(m, x, ...)		m x GS_MAP_6(m, __VA_ARGS__)
+#define GS_MAP_8(m, x, ...)		m x GS_MAP_7(m, __VA_ARGS__)
+#define GS_MAP_9(m, x, ...)		m x GS_MAP_8(m, __VA_ARGS__)
+#define GS_MAP_10(m, x, ...)	m x GS_MAP_9(m, __VA_ARGS__)
+#define GS_MAP_CHOOSE(a, b, c, d, e, f, g, h, i, j, chosen, ...)	chosen
+#define GS_MAP(m, ...) \
+	GS_MAP_CHOOSE(__VA_ARGS__, GS_MAP_10, GS_MAP_9, GS_MAP_8, GS_MAP_7, GS_MAP_6, GS_MAP_5, \
+				  GS_MAP_4, GS_MAP_3, GS_MAP_2, GS_MAP_1) (m, __VA_ARGS__)
+
+/* An argument of gs_operation_list.h as a further parameter. */
+#define GS_PARAMETER(type, name, ...)	, __typeof__(type) name
+
 typedef struct gs_device_ops
 {
 	void		(*close) (gs_device *device);
@@ -431,137 +450,20 @@ typedef struct gs_device_ops
 	void		(*release) (gs_device *device, gs_event_ref event);
 	gs_status	(*reset) (gs_device *device);
 
-	gs_status	(*upload) (gs_device *device, gs_queue queue, void *to, const void *from,
-						   size_t bytes);
-	gs_status	(*download) (gs_device *device, gs_queue queue, void *to, const void *from,
-							 size_t bytes);
-
-	/* Copies from another device, or from this one, to memory of the device whose queue it is. */
-	gs_status	(*copy) (gs_device *device, gs_queue queue, void *to, gs_device *from_device,
-						 const void *from, size_t bytes);
-	gs_status	(*clear) (gs_device *device, gs_queue queue, void *memory, size_t bytes);
-
 	/*
-	 * Folds rows of a plane into *stats, which is device memory set to GS_PLANE_STATS_INIT, and
-	 * into *alphabets, which is NULL or device memory set to zeros.
-	 */
-	gs_status	(*plane_stats) (gs_device *device, gs_queue queue, gs_rows rows,
-								gs_plane_rows plane, gs_plane_stats *stats,
-								gs_alphabets *alphabets);
-
-	/*
-	 * Packs the section of each row, at most 64 bits, into packed[segment][row], which may be the
-	 * words of a plane themselves.  planes[i] belongs to section->pieces[i]; the pieces' fields say
-	 * how words are packed.
-	 */
-	gs_status	(*pack) (gs_device *device, gs_queue queue, gs_rows rows, const gs_section *section,
-						 const gs_plane_rows *planes, uint64_t *const *packed);
-
-	/*
-	 * Adds the number of keys of each digit below counted[i] to counts[i][digit], in device memory.
-	 * tile_counts, of tile_counts_bytes(), is filled for a scatter() that wants it, and may be
-	 * NULL; it is allowed only with ncounted == 1 and all keys counted.
-	 */
-	gs_status	(*histogram) (gs_device *device, gs_queue queue, gs_rows rows, gs_keys keys,
-							  unsigned ncounted, const gs_counted *counted,
-							  uint64_t (*counts)[GS_DEVICE_DIGITS], void *tile_counts);
-	size_t		(*tile_counts_bytes) (gs_device *device, gs_rows rows);
-
-	/*
-	 * Scatters rows to the positions of their bins.  That is stable: rows of a bin go to successive
-	 * positions, in the order of rows.
-	 */
-	gs_status	(*scatter) (gs_device *device, gs_queue queue, const gs_scatter *scatter);
-	size_t		(*scatter_temp_bytes) (gs_device *device, gs_rows rows);
-
-	/*
-	 * Sorts pairs by bits [low_bit, bits) of the keys, stably; *in_spare says which of the two
-	 * arrays holds the result.  The contents of the other are lost.
+	 * Sorts pairs by bits [low_bit, bits) of the keys, stably; *in_spare says at once which of the
+	 * two arrays holds the result.  The contents of the other are lost.
 	 */
 	gs_status	(*sort) (gs_device *device, gs_queue queue, gs_pairs pairs, gs_pairs spare,
 						 unsigned id_bytes, uint64_t nrows, unsigned low_bit, unsigned bits,
 						 void *temp, bool *in_spare);
-	size_t		(*sort_temp_bytes) (gs_device *device, unsigned id_bytes, uint64_t nrows);
 
-	/*
-	 * Refines pairs that are in the order of the bits from low_bit up: puts each run of pairs that
-	 * agree in those bits, of at most GS_LONG_RUN rows, in the order of the whole key, stably.
-	 * Sets *unsorted, device memory, to 1 if a longer run, or one of more than GS_MANY_RUNS runs
-	 * that are longer than GS_SHORT_RUN, is out of order; such runs stay as they are.  temp is that
-	 * of sort().
-	 */
-	gs_status	(*sort_runs) (gs_device *device, gs_queue queue, gs_pairs pairs,
-							  unsigned id_bytes, uint64_t nrows, unsigned low_bit,
-							  void *temp, uint32_t *unsorted);
-
-	/*
-	 * Sets bit p of `bitmap` (device memory, whose bit 0 is position 0) for every row i > 0 whose
-	 * key equals that of row i - 1, and for row 0 if `tied`; p is first_bit + i, or first_bit +
-	 * positions[i] if positions is not NULL.  Calls on other queues may set other bits of the same
-	 * words at the same time.
-	 */
-	gs_status	(*mark_equal) (gs_device *device, gs_queue queue, const uint64_t *keys,
-							   const uint32_t *positions, uint64_t nrows, bool tied,
-							   unsigned first_bit, uint32_t *bitmap);
-
-	/*
-	 * Finds how many rows of a sorted array have the key of a neighbour, and in how many runs.
-	 * Waits for the answer.  ranks, 8 bytes a row, keeps what take_ties() needs.
-	 */
-	gs_status	(*find_ties) (gs_device *device, gs_queue queue, const uint64_t *keys,
-							  uint64_t nrows, uint64_t *ranks, void *temp,
-							  gs_tie_counts *counts);
-	size_t		(*ties_temp_bytes) (gs_device *device, uint64_t nrows);
-
-	/*
-	 * Takes the tied rows out, in order.  Row i of the array is written to to_positions[] (as
-	 * positions[i], or as i if positions is NULL), to.ids[], and to.keys[]: the number of its run
-	 * << section->width | the section of the row, which is read from the planes (by segment of the
-	 * whole job, in host memory).
-	 */
-	gs_status	(*take_ties) (gs_device *device, gs_queue queue, gs_pairs from,
-							  const uint32_t *positions, const uint64_t *ranks, uint64_t nrows,
-							  unsigned id_bytes, const gs_section *section,
-							  const gs_plane_rows *planes, uint64_t job_segments,
-							  uint32_t *to_positions, gs_pairs to);
-
-	/* Sets ids[positions[i]] = from_ids[i]. */
-	gs_status	(*put_ids) (gs_device *device, gs_queue queue, void *ids,
-							const uint32_t *positions, const void *from_ids,
-							unsigned id_bytes, uint64_t nrows);
-
-	/* Sets ids[i] = first + i. */
-	gs_status	(*count_up) (gs_device *device, gs_queue queue, void *ids, unsigned id_bytes,
-							 uint64_t first, uint64_t nrows);
-
-	/*
-	 * Adds rows, as they came, to *sums, device memory: their ids are their numbers.  If keys.words
-	 * is NULL, adds them to sums->ids only.
-	 */
-	gs_status	(*sum_rows) (gs_device *device, gs_queue queue, gs_rows rows, gs_keys keys,
-							 gs_row_sums *sums);
-
-	/* Checks sorted rows, and adds what it finds to *check, device memory. */
-	gs_status	(*check_rows) (gs_device *device, gs_queue queue, const gs_checked_rows *rows,
-							   gs_order_check *check);
-
-	/*
-	 * Finds out where rows with lengths of their own go; waits for *units, which all of them take
-	 * together.
-	 */
-	gs_status	(*place_rows) (gs_device *device, gs_queue queue, const gs_gather *gather,
-							   uint64_t *units);
-	size_t		(*place_temp_bytes) (gs_device *device, uint64_t nrows);
-
-	/* Copies rows; if stride is 0, place_rows() must have been called for them. */
-	gs_status	(*gather_rows) (gs_device *device, gs_queue queue, const gs_gather *gather);
-
-	/*
-	 * Finds where the records and fields of a text lie.  If there is something odd in the text
-	 * (gs_dialect.h), the records and fields before that are found, and others may be or not.
-	 */
-	gs_status	(*find_fields) (gs_device *device, gs_queue queue, const gs_text *text);
-	size_t		(*find_fields_temp_bytes) (gs_device *device, uint32_t bytes);
+	/* all other operations on queues */
+#define GS_OPERATION(name, ...) \
+	gs_status	(*name) (gs_device *device, gs_queue queue GS_MAP(GS_PARAMETER, __VA_ARGS__));
+#define GS_TEMP_BYTES(name, ...) \
+	size_t		(*name) (gs_device *device GS_MAP(GS_PARAMETER, __VA_ARGS__));
+#include "engine/device/gs_operation_list.h"
 
 	/*
 	 * keep_trace() keeps a trace from now on, or none, as at first; what was recorded is forgotten.

@@ -263,8 +263,8 @@ download(gs_device *device, gs_queue queue, void *to, const void *from, size_t b
 }
 
 static gs_status
-copy_memory(gs_device *device, gs_queue queue, void *to, gs_device *from_device, const void *from,
-			size_t bytes)
+copy(gs_device *device, gs_queue queue, void *to, gs_device *from_device, const void *from,
+	 size_t bytes)
 {
 	BEGIN(device, "copy");
 	memcpy(to, from, bytes);
@@ -274,7 +274,7 @@ copy_memory(gs_device *device, gs_queue queue, void *to, gs_device *from_device,
 }
 
 static gs_status
-clear_memory(gs_device *device, gs_queue queue, void *memory, size_t bytes)
+clear(gs_device *device, gs_queue queue, void *memory, size_t bytes)
 {
 	BEGIN(device, "clear");
 	memset(memory, 0, bytes);
@@ -297,12 +297,6 @@ pack(gs_device *device, gs_queue queue, gs_rows rows, const gs_section *section,
 	BEGIN(device, "pack");
 	gs_simulated_pack(rows, section, planes, packed);
 	return GS_OK;
-}
-
-static size_t
-tile_counts_bytes(gs_device *device, gs_rows rows)
-{
-	return sizeof(uint64_t);
 }
 
 /* There are no tiles: tile_counts gets how many rows were counted, for scatter() to check. */
@@ -356,16 +350,6 @@ scatter(gs_device *device, gs_queue queue, const gs_scatter *args)
 	return GS_OK;
 }
 
-/*
- * No memory is needed, but operations write to it, so that a caller that passes too little is found
- * out.
- */
-static size_t
-scatter_temp_bytes(gs_device *device, gs_rows rows)
-{
-	return sizeof(uint64_t);
-}
-
 static gs_status
 sort(gs_device *device, gs_queue queue, gs_pairs pairs, gs_pairs spare, unsigned id_bytes,
 	 uint64_t nrows, unsigned low_bit, unsigned bits, void *temp, bool *in_spare)
@@ -388,12 +372,6 @@ sort_runs(gs_device *device, gs_queue queue, gs_pairs pairs, unsigned id_bytes, 
 	return GS_OK;
 }
 
-static size_t
-sort_temp_bytes(gs_device *device, unsigned id_bytes, uint64_t nrows)
-{
-	return sizeof(uint64_t);
-}
-
 static gs_status
 mark_equal(gs_device *device, gs_queue queue, const uint64_t *keys, const uint32_t *positions,
 		   uint64_t nrows, bool tied, unsigned first_bit, uint32_t *bitmap)
@@ -411,12 +389,6 @@ find_ties(gs_device *device, gs_queue queue, const uint64_t *keys, uint64_t nrow
 	*(uint64_t *) temp = nrows;
 	*counts = gs_simulated_find_ties(keys, nrows, ranks);
 	return GS_OK;
-}
-
-static size_t
-ties_temp_bytes(gs_device *device, uint64_t nrows)
-{
-	return sizeof(uint64_t);
 }
 
 static gs_status
@@ -476,12 +448,6 @@ place_rows(gs_device *device, gs_queue queue, const gs_gather *gather, uint64_t 
 	return GS_OK;
 }
 
-static size_t
-place_temp_bytes(gs_device *device, uint64_t nrows)
-{
-	return sizeof(uint64_t);
-}
-
 static gs_status
 gather_rows(gs_device *device, gs_queue queue, const gs_gather *gather)
 {
@@ -494,18 +460,12 @@ static gs_status
 find_fields(gs_device *device, gs_queue queue, const gs_text *text)
 {
 	BEGIN(device, "find_fields");
-	*(uint32_t *) text->temp = text->bytes;
+	*(uint64_t *) text->temp = text->bytes;
 	gs_simulated_find_fields(text);
 	if (text->found->nfields <= text->max_fields)
 		moved_rows(device, (gs_pairs) {NULL, text->field_ends}, sizeof(uint32_t),
 				   text->found->nfields);
 	return GS_OK;
-}
-
-static size_t
-find_fields_temp_bytes(gs_device *device, uint32_t bytes)
-{
-	return sizeof(uint32_t);
 }
 
 static void
@@ -532,6 +492,19 @@ read_trace(gs_device *device, gs_span_time *spans, unsigned max)
 	return gs_simulated_trace_read(&simulated_of(device)->trace, spans, max);
 }
 
+/*
+ * No memory is needed, but operations write to it, so that a caller that passes too little is found
+ * out.
+ */
+#define GS_OPERATION(name, ...)
+#define GS_TEMP_BYTES(name, ...) \
+static size_t \
+name(gs_device *device GS_MAP(GS_PARAMETER, __VA_ARGS__)) \
+{ \
+	return sizeof(uint64_t); \
+}
+#include "engine/device/gs_operation_list.h"
+
 static const gs_device_ops simulated_ops = {
 	.close = close_device,
 	.info = device_info,
@@ -548,32 +521,10 @@ static const gs_device_ops simulated_ops = {
 	.done = event_done,
 	.release = release_event,
 	.reset = reset,
-	.upload = upload,
-	.download = download,
-	.copy = copy_memory,
-	.clear = clear_memory,
-	.plane_stats = plane_stats,
-	.pack = pack,
-	.histogram = histogram,
-	.tile_counts_bytes = tile_counts_bytes,
-	.scatter = scatter,
-	.scatter_temp_bytes = scatter_temp_bytes,
 	.sort = sort,
-	.sort_runs = sort_runs,
-	.sort_temp_bytes = sort_temp_bytes,
-	.mark_equal = mark_equal,
-	.find_ties = find_ties,
-	.ties_temp_bytes = ties_temp_bytes,
-	.take_ties = take_ties,
-	.put_ids = put_ids,
-	.count_up = count_up,
-	.sum_rows = sum_rows,
-	.check_rows = check_rows,
-	.place_rows = place_rows,
-	.place_temp_bytes = place_temp_bytes,
-	.gather_rows = gather_rows,
-	.find_fields = find_fields,
-	.find_fields_temp_bytes = find_fields_temp_bytes,
+#define GS_OPERATION(name, ...)		.name = name,
+#define GS_TEMP_BYTES(name, ...)	.name = name,
+#include "engine/device/gs_operation_list.h"
 	.keep_trace = keep_trace,
 	.span_begin = span_begin,
 	.span_end = span_end,
