@@ -130,13 +130,14 @@ gpusort_publish_view(GpuSort *sort, GpuSortSharedView *shared)
 static bool
 fill_view(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
 {
-	return gpusort_publish_view(declared->from, chunk);
+	return gpusort_pool != NULL && gpusort_publish_view(declared->from, chunk);
 }
 
+/* Without a pool, no process can map another's rows, so the chunk is one that can't be filled. */
 GpuSortChunk
 gpusort_view_chunk(GpuSort *sort)
 {
-	return (GpuSortChunk) {gpusort_view_shared_bytes(), fill_view, sort};
+	return (GpuSortChunk) {Max(gpusort_view_shared_bytes(), 1), fill_view, sort};
 }
 
 bool

@@ -122,5 +122,25 @@ for my $case ([ '0', 0 ], [ '8MB', 8 * 1024 ], [ '256MB', 256 * 1024 ])
 		'keep_memory_limit: of a role');
 }
 
+# Without a pool workers can't map the rows of a sort, so none are asked to write them.
+{
+	my @workers = ('gpusort.slice_pages' => 4, max_parallel_workers_per_gather => 2, max_parallel_maintenance_workers => 2,
+		'gpusort.force' => 'on', work_mem => '256MB');
+	my $unsorted = q(SELECT count(*), sum((h < before)::int)
+		FROM (SELECT h, lag(h) OVER (ORDER BY ctid) AS before FROM %s) s);
+
+	for my $put ('CREATE TABLE sorted AS SELECT h, i FROM t ORDER BY h', 'INSERT INTO inserted SELECT h, i FROM t ORDER BY h',
+		"COPY (SELECT h, i FROM t ORDER BY h) TO '/dev/null'", 'CLUSTER clustered USING clustered_h')
+	{
+		my ($table) = $put =~ /(\w+ed)\b/;
+
+		$node->safe_psql('postgres', 'CREATE TABLE inserted (h int, i int)') if $put =~ /^INSERT/;
+		$node->safe_psql('postgres', 'CREATE TABLE clustered AS SELECT h, i FROM t ORDER BY i; CREATE INDEX clustered_h ON clustered (h)')
+			if $put =~ /^CLUSTER/;
+		is(run_with($node, $put, @workers), '', "no pool, workers: $put");
+		is($node->safe_psql('postgres', sprintf($unsorted, $table)), '100000|0', "... $table") if $table;
+	}
+}
+
 $node->stop;
 done_testing();
