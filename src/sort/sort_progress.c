@@ -108,7 +108,8 @@ trace_phase(GpuSort *sort)
 	if (!sort->shown.is_traced)
 		return;
 	INSTR_TIME_SET_CURRENT(now);
-	gpusort_trace_event(gpusort_phase_name(sort->shown.phase), gpusort_kind_name(sort->spec.kind),
+	gpusort_trace_event(gpusort_phase_name(sort->shown.phase, sort->spec.kind),
+						gpusort_kind_name(sort->spec.kind),
 						sort->shown.phase_start, now, sort->stats.rows);
 	sort->shown.phase_start = now;
 }

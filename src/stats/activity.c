@@ -173,7 +173,7 @@ gpusort_read_activity(int i, GpuSortActivity *activity)
 }
 
 const char *
-gpusort_phase_name(GpuSortPhase phase)
+gpusort_phase_name(GpuSortPhase phase, GpuSortKind kind)
 {
 	switch (phase)
 	{
@@ -192,7 +192,8 @@ gpusort_phase_name(GpuSortPhase phase)
 		case GPUSORT_PHASE_CORE:
 			return "handed over";
 		case GPUSORT_PHASE_RETURN:
-			return "returning rows";
+			return kind == GPUSORT_KIND_INDEX || kind == GPUSORT_KIND_CLUSTER ? "writing pages" :
+				"returning rows";
 	}
 	return "unknown";
 }

@@ -135,7 +135,7 @@ extern void gpusort_end_activity(GpuSortActivity *activity);
  */
 extern bool gpusort_read_activity(int i, GpuSortActivity *activity);
 
-extern const char *gpusort_phase_name(GpuSortPhase phase);
+extern const char *gpusort_phase_name(GpuSortPhase phase, GpuSortKind kind);
 
 static inline void
 gpusort_enter_phase(GpuSortActivity *activity, GpuSortPhase phase)

@@ -81,6 +81,9 @@ for my $line (keys %lines)
 	'SELECT count(*) FROM t a JOIN t b USING (k)');
 is(scalar(grep { $_->{cat} eq 'device' && $_->{args}{rows} != 100000 } @events), 0, 'of both sides of a join');
 
+@events = trace_of('an index', 'SET max_parallel_maintenance_workers = 0', 'CREATE INDEX t_s ON t (s)', 'DROP INDEX t_s');
+is(names(grep { $_->{cat} eq 'index' } @events), 'collecting, sorting, writing pages', 'phases of an index build');
+
 # One file for all sorts until it is set again, and complete after an error.
 is(scalar(grep { $_->{name} eq 'collecting' } trace_of('two', @one, ('SELECT count(*) FROM (SELECT k FROM t ORDER BY k OFFSET 0) x') x 2)), 2,
 	'two sorts');
