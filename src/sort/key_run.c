@@ -162,7 +162,7 @@ static TeamStretches *
 deal_out_run(GpuSort *sort, TeamJobKind kind, const KeyPlace *place, const uint32 *ids, uint32 n)
 {
 	uint64		begin = ids - sort->order.ids;
-	uint32		each;
+	uint64		each;
 	uint32		count = 0;
 	TeamStretch *stretches;
 	TeamStretches *job;
@@ -171,7 +171,7 @@ deal_out_run(GpuSort *sort, TeamJobKind kind, const KeyPlace *place, const uint3
 		return NULL;
 	each = n / (sort->team.participants * RUN_PIECES_EACH) + 2;
 	stretches = palloc((n / (each - 1) + 1) * sizeof(TeamStretch));
-	for (uint32 from = 0; from + 1 < n; from += each - 1)
+	for (uint64 from = 0; from + 1 < n; from += each - 1)
 		stretches[count++] = (TeamStretch) {begin + from, begin + Min(from + each, n), *place};
 	job = gpusort_deal_out(sort, kind, stretches, count);
 	pfree(stretches);
