@@ -106,7 +106,11 @@ make_memory(ParallelContext *context)
 	CurrentResourceOwner = outer;
 	release_owner(owner, success);
 	if (!success)
+	{
 		context->nworkers = 0;
+		/* the owner has released the segment if there was one */
+		context->seg = NULL;
+	}
 	else if (context->seg != NULL)
 		dsm_unpin_mapping(context->seg);
 	return context->nworkers > 0 && context->seg != NULL;
