@@ -104,8 +104,8 @@ sum_tiles(uint64_t first_row, uint64_t nrows, uint64_t ntiles, gs_cuda_keys keys
 	add_word(&sums->pairs, counts.sums.pairs);
 }
 
-static gs_status
-sum_rows(gs_device *base, gs_queue queue, gs_rows rows, gs_keys keys, gs_row_sums *sums)
+gs_status
+gs_cuda_sum_rows(gs_device *base, gs_queue queue, gs_rows rows, gs_keys keys, gs_row_sums *sums)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	cudaStream_t stream = device->streams[queue];
@@ -218,8 +218,9 @@ launch_check(const gs_cuda_device *device, cudaStream_t stream, const gs_checked
 		checked, ntiles, check);
 }
 
-static gs_status
-check_rows(gs_device *base, gs_queue queue, const gs_checked_rows *rows, gs_order_check *check)
+gs_status
+gs_cuda_check_rows(gs_device *base, gs_queue queue, const gs_checked_rows *rows,
+				   gs_order_check *check)
 {
 	gs_cuda_device *device = gs_cuda(base);
 
@@ -231,11 +232,4 @@ check_rows(gs_device *base, gs_queue queue, const gs_checked_rows *rows, gs_orde
 	else
 		launch_check<uint64_t>(device, device->streams[queue], rows, check);
 	return gs_cuda_launched(device, "check_tiles");
-}
-
-void
-gs_cuda_add_check_ops(gs_device_ops *ops)
-{
-	ops->sum_rows = sum_rows;
-	ops->check_rows = check_rows;
 }

@@ -7,8 +7,8 @@
  */
 #include "gs_cuda_device.cuh"
 
-static gs_status
-host_register(gs_device *base, void *memory, size_t bytes)
+gs_status
+gs_cuda_host_register(gs_device *base, void *memory, size_t bytes)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	cudaError_t error;
@@ -23,8 +23,8 @@ host_register(gs_device *base, void *memory, size_t bytes)
 	return error == cudaSuccess ? GS_OK : gs_cuda_failed(device, error, "cudaHostRegister");
 }
 
-static void
-host_unregister(gs_device *base, void *memory)
+void
+gs_cuda_host_unregister(gs_device *base, void *memory)
 {
 	gs_cuda_device *device = gs_cuda(base);
 
@@ -32,8 +32,8 @@ host_unregister(gs_device *base, void *memory)
 		(void) cudaGetLastError();
 }
 
-static gs_status
-upload(gs_device *base, gs_queue queue, void *to, const void *from, size_t bytes)
+gs_status
+gs_cuda_upload(gs_device *base, gs_queue queue, void *to, const void *from, size_t bytes)
 {
 	gs_cuda_device *device = gs_cuda(base);
 
@@ -43,8 +43,8 @@ upload(gs_device *base, gs_queue queue, void *to, const void *from, size_t bytes
 	return GS_OK;
 }
 
-static gs_status
-download(gs_device *base, gs_queue queue, void *to, const void *from, size_t bytes)
+gs_status
+gs_cuda_download(gs_device *base, gs_queue queue, void *to, const void *from, size_t bytes)
 {
 	gs_cuda_device *device = gs_cuda(base);
 
@@ -54,9 +54,9 @@ download(gs_device *base, gs_queue queue, void *to, const void *from, size_t byt
 	return GS_OK;
 }
 
-static gs_status
-copy(gs_device *base, gs_queue queue, void *to, gs_device *from_device, const void *from,
-	 size_t bytes)
+gs_status
+gs_cuda_copy(gs_device *base, gs_queue queue, void *to, gs_device *from_device, const void *from,
+			 size_t bytes)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	const gs_cuda_device *source = gs_cuda(from_device);
@@ -71,23 +71,12 @@ copy(gs_device *base, gs_queue queue, void *to, gs_device *from_device, const vo
 	return GS_OK;
 }
 
-static gs_status
-clear(gs_device *base, gs_queue queue, void *memory, size_t bytes)
+gs_status
+gs_cuda_clear(gs_device *base, gs_queue queue, void *memory, size_t bytes)
 {
 	gs_cuda_device *device = gs_cuda(base);
 
 	GS_CUDA_ENTER(device);
 	GS_CUDA_TRY(device, cudaMemsetAsync(memory, 0, bytes, device->streams[queue]));
 	return GS_OK;
-}
-
-void
-gs_cuda_add_copy_ops(gs_device_ops *ops)
-{
-	ops->host_register = host_register;
-	ops->host_unregister = host_unregister;
-	ops->upload = upload;
-	ops->download = download;
-	ops->copy = copy;
-	ops->clear = clear;
 }

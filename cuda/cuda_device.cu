@@ -82,20 +82,14 @@ make_ops(void)
 	ops.alloc = cuda_alloc;
 	ops.free = cuda_free;
 	ops.largest_free = cuda_largest_free;
+	ops.host_register = gs_cuda_host_register;
+	ops.host_unregister = gs_cuda_host_unregister;
+	ops.sort = gs_cuda_sort;
 	gs_cuda_add_queue_ops(&ops);
-	gs_cuda_add_copy_ops(&ops);
 	gs_cuda_add_trace_ops(&ops);
-	gs_cuda_add_stats_ops(&ops);
-	gs_cuda_add_pack_ops(&ops);
-	gs_cuda_add_histogram_ops(&ops);
-	gs_cuda_add_scatter_ops(&ops);
-	gs_cuda_add_sort_ops(&ops);
-	gs_cuda_add_runs_ops(&ops);
-	gs_cuda_add_ties_ops(&ops);
-	gs_cuda_add_ids_ops(&ops);
-	gs_cuda_add_check_ops(&ops);
-	gs_cuda_add_rows_ops(&ops);
-	gs_cuda_add_fields_ops(&ops);
+#define GS_OPERATION(name, ...)		ops.name = gs_cuda_##name;
+#define GS_TEMP_BYTES(name, ...)	ops.name = gs_cuda_##name;
+#include "engine/device/gs_operation_list.h"
 	return ops;
 }
 

@@ -41,8 +41,8 @@ begin_text(parse_carry *carry, gs_found *found)
 	*found = {0, 0, 0, PARSE_NOT_ODD, GS_STATE_PLAIN};
 }
 
-static gs_status
-find_fields(gs_device *base, gs_queue queue, const gs_text *text)
+gs_status
+gs_cuda_find_fields(gs_device *base, gs_queue queue, const gs_text *text)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	char	   *temp = static_cast<char *>(text->temp);
@@ -70,8 +70,8 @@ find_fields(gs_device *base, gs_queue queue, const gs_text *text)
 	return GS_OK;
 }
 
-static size_t
-find_fields_temp_bytes(gs_device *base, uint32_t bytes)
+size_t
+gs_cuda_find_fields_temp_bytes(gs_device *base, uint32_t bytes)
 {
 	fields_temp at;
 	size_t		scan_bytes = 0;
@@ -80,11 +80,4 @@ find_fields_temp_bytes(gs_device *base, uint32_t bytes)
 	(void) gs_cuda_enter(gs_cuda(base));
 	(void) lay_out(bytes, &at, &scan_bytes);
 	return at.end;
-}
-
-void
-gs_cuda_add_fields_ops(gs_device_ops *ops)
-{
-	ops->find_fields = find_fields;
-	ops->find_fields_temp_bytes = find_fields_temp_bytes;
 }

@@ -261,9 +261,10 @@ count_ranges(gs_cuda_device *device, gs_queue queue, gs_rows rows, const gs_cuda
 	return gs_cuda_launched(device, "count_rows");
 }
 
-static gs_status
-histogram(gs_device *base, gs_queue queue, gs_rows rows, gs_keys keys, unsigned ncounted,
-		  const gs_counted *counted, uint64_t (*counts)[GS_DEVICE_DIGITS], void *tile_counts)
+gs_status
+gs_cuda_histogram(gs_device *base, gs_queue queue, gs_rows rows, gs_keys keys, unsigned ncounted,
+				  const gs_counted *counted, uint64_t (*counts)[GS_DEVICE_DIGITS],
+				  void *tile_counts)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	gs_cuda_keys sent = {{}, keys.min, keys.shift};
@@ -289,17 +290,10 @@ histogram(gs_device *base, gs_queue queue, gs_rows rows, gs_keys keys, unsigned 
 }
 
 /* The memory is not used, but an allocation of 0 bytes would look like a failed one. */
-static size_t
-tile_counts_bytes(gs_device *base, gs_rows rows)
+size_t
+gs_cuda_tile_counts_bytes(gs_device *base, gs_rows rows)
 {
 	(void) base;
 	(void) rows;
 	return GS_ARENA_ALIGNMENT;
-}
-
-void
-gs_cuda_add_histogram_ops(gs_device_ops *ops)
-{
-	ops->histogram = histogram;
-	ops->tile_counts_bytes = tile_counts_bytes;
 }

@@ -31,9 +31,9 @@ ids_grid(const gs_cuda_device *device, uint64_t nrows)
 	return gs_cuda_grid(device, (nrows + IDS_THREADS - 1) / IDS_THREADS, BLOCKS_PER_SM);
 }
 
-static gs_status
-put_ids(gs_device *base, gs_queue queue, void *ids, const uint32_t *positions,
-		const void *from_ids, unsigned id_bytes, uint64_t nrows)
+gs_status
+gs_cuda_put_ids(gs_device *base, gs_queue queue, void *ids, const uint32_t *positions,
+				const void *from_ids, unsigned id_bytes, uint64_t nrows)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	cudaStream_t stream = device->streams[queue];
@@ -50,9 +50,9 @@ put_ids(gs_device *base, gs_queue queue, void *ids, const uint32_t *positions,
 	return gs_cuda_launched(device, "place_ids");
 }
 
-static gs_status
-count_up(gs_device *base, gs_queue queue, void *ids, unsigned id_bytes, uint64_t first,
-		 uint64_t nrows)
+gs_status
+gs_cuda_count_up(gs_device *base, gs_queue queue, void *ids, unsigned id_bytes, uint64_t first,
+				 uint64_t nrows)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	cudaStream_t stream = device->streams[queue];
@@ -67,11 +67,4 @@ count_up(gs_device *base, gs_queue queue, void *ids, unsigned id_bytes, uint64_t
 		number_ids<<<ids_grid(device, nrows), IDS_THREADS, 0, stream>>>((uint64_t *) ids, first,
 																		 nrows);
 	return gs_cuda_launched(device, "number_ids");
-}
-
-void
-gs_cuda_add_ids_ops(gs_device_ops *ops)
-{
-	ops->put_ids = put_ids;
-	ops->count_up = count_up;
 }

@@ -141,9 +141,9 @@ pack_rows(uint64_t nrows, uint64_t ntiles, gs_cuda_section section, gs_cuda_segm
 	}
 }
 
-static gs_status
-pack(gs_device *base, gs_queue queue, gs_rows rows, const gs_section *section,
-	 const gs_plane_rows *planes, uint64_t *const *packed)
+gs_status
+gs_cuda_pack(gs_device *base, gs_queue queue, gs_rows rows, const gs_section *section,
+			 const gs_plane_rows *planes, uint64_t *const *packed)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	uint64_t	nsegments = gs_rows_segments(rows);
@@ -165,10 +165,4 @@ pack(gs_device *base, gs_queue queue, gs_rows rows, const gs_section *section,
 	pack_rows<<<gs_cuda_grid(device, ntiles, BLOCKS_PER_SM), PACK_THREADS, 0,
 		device->streams[queue]>>>(rows.nrows, ntiles, staged, to);
 	return gs_cuda_launched(device, "pack_rows");
-}
-
-void
-gs_cuda_add_pack_ops(gs_device_ops *ops)
-{
-	ops->pack = pack;
 }

@@ -134,8 +134,8 @@ sum_units(void *temp, size_t *temp_bytes, const stored_rows &rows, const uint32_
 	return cub::DeviceScan::InclusiveSum(temp, *temp_bytes, units, ends, nrows, stream);
 }
 
-static size_t
-place_temp_bytes(gs_device *base, uint64_t nrows)
+size_t
+gs_cuda_place_temp_bytes(gs_device *base, uint64_t nrows)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	size_t		temp_bytes = 0;
@@ -152,8 +152,8 @@ place_temp_bytes(gs_device *base, uint64_t nrows)
 	return temp_bytes;
 }
 
-static gs_status
-place_rows(gs_device *base, gs_queue queue, const gs_gather *gather, uint64_t *units)
+gs_status
+gs_cuda_place_rows(gs_device *base, gs_queue queue, const gs_gather *gather, uint64_t *units)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	cudaStream_t stream = device->streams[queue];
@@ -166,7 +166,7 @@ place_rows(gs_device *base, gs_queue queue, const gs_gather *gather, uint64_t *u
 		return GS_OK;
 	GS_CUDA_ENTER(device);
 	GS_CUDA_CHECK(send_rows(device, queue, &gather->from, &rows));
-	temp_bytes = place_temp_bytes(base, nrows);
+	temp_bytes = gs_cuda_place_temp_bytes(base, nrows);
 	GS_CUDA_TRY(device, sum_units(gather->temp, &temp_bytes, rows, gather->ids, nrows,
 								  gather->ends, stream));
 	GS_CUDA_TRY(device, cudaMemcpyAsync(device->answer, &gather->ends[nrows - 1], sizeof(*units),
@@ -176,8 +176,8 @@ place_rows(gs_device *base, gs_queue queue, const gs_gather *gather, uint64_t *u
 	return GS_OK;
 }
 
-static gs_status
-gather_rows(gs_device *base, gs_queue queue, const gs_gather *gather)
+gs_status
+gs_cuda_gather_rows(gs_device *base, gs_queue queue, const gs_gather *gather)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	cudaStream_t stream = device->streams[queue];
@@ -200,12 +200,4 @@ gather_rows(gs_device *base, gs_queue queue, const gs_gather *gather)
 			rows, gather->ids, nrows, gather->ends, gather->first_ref, gather->refs,
 			(uint64_t *) gather->rows);
 	return gs_cuda_launched(device, "gather_rows");
-}
-
-void
-gs_cuda_add_rows_ops(gs_device_ops *ops)
-{
-	ops->place_rows = place_rows;
-	ops->place_temp_bytes = place_temp_bytes;
-	ops->gather_rows = gather_rows;
 }

@@ -213,9 +213,9 @@ launch_runs(gs_cuda_device *device, gs_queue queue, gs_pairs pairs, uint64_t nro
 	return gs_cuda_launched(device, "sort_long_runs");
 }
 
-static gs_status
-sort_runs(gs_device *base, gs_queue queue, gs_pairs pairs, unsigned id_bytes, uint64_t nrows,
-		  unsigned low_bit, void *temp, uint32_t *unsorted)
+gs_status
+gs_cuda_sort_runs(gs_device *base, gs_queue queue, gs_pairs pairs, unsigned id_bytes,
+				  uint64_t nrows, unsigned low_bit, void *temp, uint32_t *unsorted)
 {
 	gs_cuda_device *device = gs_cuda(base);
 
@@ -233,10 +233,4 @@ size_t
 gs_cuda_runs_temp_bytes(void)
 {
 	return sizeof(long_runs);
-}
-
-void
-gs_cuda_add_runs_ops(gs_device_ops *ops)
-{
-	ops->sort_runs = sort_runs;
 }

@@ -589,8 +589,8 @@ tree_bytes(const gs_bin_tree *tree)
 	return offsetof(gs_bin_tree, entries) + tree->nnodes * sizeof(tree->entries[0]);
 }
 
-static gs_status
-scatter(gs_device *base, gs_queue queue, const gs_scatter *scatter)
+gs_status
+gs_cuda_scatter(gs_device *base, gs_queue queue, const gs_scatter *scatter)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	uint64_t	nsegments = gs_rows_segments(scatter->rows);
@@ -615,19 +615,12 @@ scatter(gs_device *base, gs_queue queue, const gs_scatter *scatter)
 	return launch_scatter<uint64_t>(device, queue, scatter, tree, words);
 }
 
-static size_t
-scatter_temp_bytes(gs_device *base, gs_rows rows)
+size_t
+gs_cuda_scatter_temp_bytes(gs_device *base, gs_rows rows)
 {
 	uint64_t	nrows = std::min(rows.nrows, PORTION_SEGMENTS * GS_SEGMENT_ROWS);
 
 	unsigned	tile_rows = choose_kernel<uint64_t>(gs_cuda(base)).tile_rows;
 
 	return sizeof(scatter_temp) + count_tiles(nrows, tile_rows) * GS_MAX_BINS * sizeof(uint32_t);
-}
-
-void
-gs_cuda_add_scatter_ops(gs_device_ops *ops)
-{
-	ops->scatter = scatter;
-	ops->scatter_temp_bytes = scatter_temp_bytes;
 }

@@ -30,9 +30,9 @@ sort_pairs(void *temp, size_t *temp_bytes, gs_pairs pairs, gs_pairs spare, uint6
 	return error;
 }
 
-static gs_status
-sort(gs_device *base, gs_queue queue, gs_pairs pairs, gs_pairs spare, unsigned id_bytes,
-	 uint64_t nrows, unsigned low_bit, unsigned bits, void *temp, bool *in_spare)
+gs_status
+gs_cuda_sort(gs_device *base, gs_queue queue, gs_pairs pairs, gs_pairs spare, unsigned id_bytes,
+			 uint64_t nrows, unsigned low_bit, unsigned bits, void *temp, bool *in_spare)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	cudaStream_t stream = device->streams[queue];
@@ -56,8 +56,8 @@ sort(gs_device *base, gs_queue queue, gs_pairs pairs, gs_pairs spare, unsigned i
  * Returns the memory that sort() and sort_runs() need; a sort by all bits needs the most.  Returns
  * SIZE_MAX, which no arena has, if CUB cannot tell.
  */
-static size_t
-sort_temp_bytes(gs_device *base, unsigned id_bytes, uint64_t nrows)
+size_t
+gs_cuda_sort_temp_bytes(gs_device *base, unsigned id_bytes, uint64_t nrows)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	gs_pairs	none = {};
@@ -79,11 +79,4 @@ sort_temp_bytes(gs_device *base, unsigned id_bytes, uint64_t nrows)
 		return SIZE_MAX;
 	}
 	return std::max(temp_bytes, gs_cuda_runs_temp_bytes());
-}
-
-void
-gs_cuda_add_sort_ops(gs_device_ops *ops)
-{
-	ops->sort = sort;
-	ops->sort_temp_bytes = sort_temp_bytes;
 }

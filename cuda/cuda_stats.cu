@@ -220,9 +220,9 @@ fold_rows(uint64_t nrows, uint64_t ntiles, gs_cuda_segments words, gs_cuda_segme
 		add_stats(to, stats);
 }
 
-static gs_status
-plane_stats(gs_device *base, gs_queue queue, gs_rows rows, gs_plane_rows plane,
-			gs_plane_stats *stats, gs_alphabets *alphabets)
+gs_status
+gs_cuda_plane_stats(gs_device *base, gs_queue queue, gs_rows rows, gs_plane_rows plane,
+					gs_plane_stats *stats, gs_alphabets *alphabets)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	uint64_t	nsegments = gs_rows_segments(rows);
@@ -251,10 +251,4 @@ plane_stats(gs_device *base, gs_queue queue, gs_rows rows, gs_plane_rows plane,
 		fold_rows<false><<<grid, STATS_THREADS, 0, stream>>>(rows.nrows, ntiles, words, nulls,
 															  nullable, stats, nullptr);
 	return gs_cuda_launched(device, "fold_rows");
-}
-
-void
-gs_cuda_add_stats_ops(gs_device_ops *ops)
-{
-	ops->plane_stats = plane_stats;
 }

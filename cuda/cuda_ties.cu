@@ -83,9 +83,9 @@ ties_grid(const gs_cuda_device *device, uint64_t nrows)
 	return gs_cuda_grid(device, (nrows + TIES_THREADS - 1) / TIES_THREADS, BLOCKS_PER_SM);
 }
 
-static gs_status
-mark_equal(gs_device *base, gs_queue queue, const uint64_t *keys, const uint32_t *positions,
-		   uint64_t nrows, bool tied, unsigned first_bit, uint32_t *bitmap)
+gs_status
+gs_cuda_mark_equal(gs_device *base, gs_queue queue, const uint64_t *keys, const uint32_t *positions,
+				   uint64_t nrows, bool tied, unsigned first_bit, uint32_t *bitmap)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	cudaStream_t stream = device->streams[queue];
@@ -115,8 +115,8 @@ rank_ties(void *temp, size_t *temp_bytes, const uint64_t *keys, uint64_t nrows, 
 	return cub::DeviceScan::InclusiveSum(temp, *temp_bytes, ties, ranks, nrows, stream);
 }
 
-static size_t
-ties_temp_bytes(gs_device *base, uint64_t nrows)
+size_t
+gs_cuda_ties_temp_bytes(gs_device *base, uint64_t nrows)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	size_t		temp_bytes = 0;
@@ -133,9 +133,9 @@ ties_temp_bytes(gs_device *base, uint64_t nrows)
 	return temp_bytes;
 }
 
-static gs_status
-find_ties(gs_device *base, gs_queue queue, const uint64_t *keys, uint64_t nrows, uint64_t *ranks,
-		  void *temp, gs_tie_counts *counts)
+gs_status
+gs_cuda_find_ties(gs_device *base, gs_queue queue, const uint64_t *keys, uint64_t nrows,
+				  uint64_t *ranks, void *temp, gs_tie_counts *counts)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	cudaStream_t stream = device->streams[queue];
@@ -147,7 +147,7 @@ find_ties(gs_device *base, gs_queue queue, const uint64_t *keys, uint64_t nrows,
 	if (nrows > UINT32_MAX)
 		return gs_cuda_refused(device, GS_INVALID, "too many rows to look for ties in");
 	GS_CUDA_ENTER(device);
-	temp_bytes = ties_temp_bytes(base, nrows);
+	temp_bytes = gs_cuda_ties_temp_bytes(base, nrows);
 	GS_CUDA_TRY(device, rank_ties(temp, &temp_bytes, keys, nrows, ranks, stream));
 	GS_CUDA_TRY(device, cudaMemcpyAsync(device->answer, &ranks[nrows - 1], sizeof(*ranks),
 										cudaMemcpyDeviceToHost, stream));
@@ -198,10 +198,11 @@ take_rows(const Id *ids, const uint32_t *positions, const uint64_t *ranks, uint6
 	}
 }
 
-static gs_status
-take_ties(gs_device *base, gs_queue queue, gs_pairs from, const uint32_t *positions,
-		  const uint64_t *ranks, uint64_t nrows, unsigned id_bytes, const gs_section *section,
-		  const gs_plane_rows *planes, uint64_t job_segments, uint32_t *to_positions, gs_pairs to)
+gs_status
+gs_cuda_take_ties(gs_device *base, gs_queue queue, gs_pairs from, const uint32_t *positions,
+				  const uint64_t *ranks, uint64_t nrows, unsigned id_bytes,
+				  const gs_section *section, const gs_plane_rows *planes, uint64_t job_segments,
+				  uint32_t *to_positions, gs_pairs to)
 {
 	gs_cuda_device *device = gs_cuda(base);
 	cudaStream_t stream = device->streams[queue];
@@ -224,13 +225,4 @@ take_ties(gs_device *base, gs_queue queue, gs_pairs from, const uint32_t *positi
 			(const uint64_t *) from.ids, positions, ranks, nrows, staged, to_positions, to.keys,
 			(uint64_t *) to.ids);
 	return gs_cuda_launched(device, "take_rows");
-}
-
-void
-gs_cuda_add_ties_ops(gs_device_ops *ops)
-{
-	ops->mark_equal = mark_equal;
-	ops->find_ties = find_ties;
-	ops->ties_temp_bytes = ties_temp_bytes;
-	ops->take_ties = take_ties;
 }

@@ -164,21 +164,21 @@ extern gs_status gs_cuda_scatter_open(gs_cuda_device *device);
 extern double gs_cuda_clock_ms(void);
 extern size_t gs_cuda_runs_temp_bytes(void);
 
-/* Add each file's entries to the table of operations. */
+/* Add the entries of queues, events and traces to the table of operations. */
 extern void gs_cuda_add_queue_ops(gs_device_ops *ops);
-extern void gs_cuda_add_copy_ops(gs_device_ops *ops);
 extern void gs_cuda_add_trace_ops(gs_device_ops *ops);
-extern void gs_cuda_add_stats_ops(gs_device_ops *ops);
-extern void gs_cuda_add_pack_ops(gs_device_ops *ops);
-extern void gs_cuda_add_histogram_ops(gs_device_ops *ops);
-extern void gs_cuda_add_scatter_ops(gs_device_ops *ops);
-extern void gs_cuda_add_sort_ops(gs_device_ops *ops);
-extern void gs_cuda_add_runs_ops(gs_device_ops *ops);
-extern void gs_cuda_add_ties_ops(gs_device_ops *ops);
-extern void gs_cuda_add_ids_ops(gs_device_ops *ops);
-extern void gs_cuda_add_check_ops(gs_device_ops *ops);
-extern void gs_cuda_add_rows_ops(gs_device_ops *ops);
-extern void gs_cuda_add_fields_ops(gs_device_ops *ops);
+
+/* These are called through the table, too. */
+extern gs_status gs_cuda_host_register(gs_device *base, void *memory, size_t bytes);
+extern void gs_cuda_host_unregister(gs_device *base, void *memory);
+extern gs_status gs_cuda_sort(gs_device *base, gs_queue queue, gs_pairs pairs, gs_pairs spare,
+							  unsigned id_bytes, uint64_t nrows, unsigned low_bit, unsigned bits,
+							  void *temp, bool *in_spare);
+#define GS_OPERATION(name, ...) \
+extern gs_status gs_cuda_##name(gs_device *base, gs_queue queue GS_MAP(GS_PARAMETER, __VA_ARGS__));
+#define GS_TEMP_BYTES(name, ...) \
+extern size_t gs_cuda_##name(gs_device *base GS_MAP(GS_PARAMETER, __VA_ARGS__));
+#include "engine/device/gs_operation_list.h"
 
 /* ---------- table: how kernels are told where rows are, and other small arguments ---------- */
 
