@@ -121,7 +121,7 @@ check_waits()
 {
 	both_ways "the source" "$(grep -rhoE '"GpuSort[A-Z][A-Za-z]+"' --include='*.c' src | tr -d '"' | LC_ALL=C sort -u)" \
 		docs/monitoring.md "$(grep -oE '^\| `GpuSort[A-Za-z]+`' docs/monitoring.md | grep -oE 'GpuSort[A-Za-z]+')"
-	grep -rn --include='*.[ch]' PG_WAIT_EXTENSION src | grep -vE '^src/(pg_compat\.h|team/worker_fault\.c):'
+	grep -rn --include='*.[ch]' PG_WAIT_EXTENSION src | grep -vE '^src/(pg_compat\.h|team/workers\.c):'
 	true
 }
 
@@ -143,7 +143,7 @@ check_reasons()
 		grep -ohE '\*reason = "[^"]+"' src/*/*.c
 		grep -ohE '(leave_sort\(sort, |why = |return )"[a-z][^"]* [^"]*"' src/plan/*.c src/service/service_client.c src/sort/*service*.c |
 			grep -v "reorders no more rows"
-		grep -ohE '#define GPUSORT_WHY_[A-Z_]+.*"' src/service/fallback.h
+		grep -ohE '#define GPUSORT_WHY_[A-Z_]+.*"' src/service/service.h
 		grep -ohE 'strlcpy\(reason, "[^"]+"' src/service/daemon_process.c
 	} | sed -E 's/^[^"]*"(.*)"$/\1/' | LC_ALL=C sort -u | while read -r reason; do
 		grep -qF -- "\`$reason" docs/troubleshooting.md || say "docs/troubleshooting.md lacks: $reason"

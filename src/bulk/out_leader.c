@@ -27,8 +27,6 @@
 #include "settings.h"
 #include "sort/sort.h"
 #include "sort/sort_view.h"
-#include "team/queues.h"
-#include "team/worker_fault.h"
 #include "team/worker_wait.h"
 #include "team/workers.h"
 

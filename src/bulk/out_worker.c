@@ -28,8 +28,6 @@
 #include "bulk/out_stream_private.h"
 #include "pg_compat.h"
 #include "sort/sort_view.h"
-#include "team/queues.h"
-#include "team/worker_fault.h"
 #include "team/workers.h"
 
 /* Maximum size of a piece; the leader may have to hold one from each worker in memory. */

@@ -30,7 +30,7 @@
 #include "cluster/cluster_write_private.h"
 #include "pg_compat/executor.h"
 #include "sort/sort.h"
-#include "team/worker_fault.h"
+#include "team/workers.h"
 
 /* ---------- what processes share ---------- */
 

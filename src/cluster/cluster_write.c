@@ -20,7 +20,7 @@
 #include "settings.h"
 #include "table/table.h"
 #include "team/turns.h"
-#include "team/worker_fault.h"
+#include "team/workers.h"
 
 /* ---------- into pages ---------- */
 

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "protocol/gsd_exit.h"
 #include "protocol/gsd_pool.h"
 #include "engine/device/gs_device.h"
 #include "engine/device/gs_device_sort.h"

@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "daemon/daemon.h"
-#include "protocol/gsd_exit.h"
 #include "protocol/gsd_pool.h"
 #include "engine/device/gs_device_sort.h"
 

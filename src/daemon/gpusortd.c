@@ -21,7 +21,7 @@
 
 #include "daemon/daemon.h"
 #include "daemon/daemon_jobs.h"
-#include "protocol/gsd_exit.h"
+#include "protocol/gsd_pool.h"
 #include "protocol/gsd_wake.h"
 
 static void

@@ -45,7 +45,7 @@
 #include "sort/sort_input.h"
 #include "sort/sort_parts.h"
 #include "sort/sort_team.h"
-#include "team/worker_fault.h"
+#include "team/workers.h"
 
 /* Lives in dynamic shared memory.  Behind it lies the team that sorts. */
 typedef struct GpuSortCollectShared

@@ -43,8 +43,8 @@
 #include "sort/sort_input.h"
 #include "sort/sort_parts.h"
 #include "sort/sort_team.h"
-#include "team/worker_fault.h"
 #include "team/worker_wait.h"
+#include "team/workers.h"
 
 /* The wait event of a process that waits here. */
 static uint32 wait_event = 0;

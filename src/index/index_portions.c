@@ -20,7 +20,7 @@
 #include "index/index_write_private.h"
 #include "sort/sort.h"
 #include "sort/sort_result.h"
-#include "team/worker_fault.h"
+#include "team/workers.h"
 
 /* The state of a process that writes slices. */
 typedef struct PortionWriter

@@ -12,7 +12,7 @@
 
 #include "btree/btree.h"
 #include "sort/sort_parts.h"
-#include "team/queues.h"
+#include "team/workers.h"
 
 /* ---------- blocks: pages of the table, dealt out to processes ---------- */
 

@@ -11,7 +11,7 @@
 #include "index/index.h"
 #include "index/index_read_private.h"
 #include "sort/sort.h"
-#include "team/queues.h"
+#include "team/workers.h"
 
 /* ---------- rows of one process ---------- */
 

@@ -37,7 +37,7 @@
 #include "pg_compat/tables.h"
 #include "settings.h"
 #include "sort/sort.h"
-#include "team/worker_fault.h"
+#include "team/workers.h"
 
 /* ---------- blocks ---------- */
 

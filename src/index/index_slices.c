@@ -19,9 +19,8 @@
 #include "index/index_write_private.h"
 #include "pg_compat.h"
 #include "settings.h"
-#include "team/queues.h"
-#include "team/worker_fault.h"
 #include "team/worker_wait.h"
+#include "team/workers.h"
 
 /* ---------- notes ---------- */
 

@@ -15,7 +15,7 @@
 #include "sort/sort_team.h"
 #include "sort/sort_view.h"
 #include "table/storage.h"
-#include "team/queues.h"
+#include "team/workers.h"
 
 /* ---------- writer: a complete btree index from a sorted stream of index tuples ---------- */
 

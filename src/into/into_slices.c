@@ -16,7 +16,7 @@
 #include "storage/lwlock.h"
 
 #include "into/into_private.h"
-#include "team/worker_fault.h"
+#include "team/workers.h"
 
 void
 gpusort_into_init_task(GpuSortIntoTask *task, const GpuSortIntoTarget *target,

@@ -15,7 +15,6 @@
 #include "load/load_share_private.h"
 #include "memory/memory_range.h"
 #include "memory/pool.h"
-#include "service/fallback.h"
 #include "service/service.h"
 #include "settings.h"
 

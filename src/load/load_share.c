@@ -15,8 +15,8 @@
 #include "load/load_share_private.h"
 #include "memory/pool.h"
 #include "pg_compat.h"
-#include "team/worker_fault.h"
 #include "team/worker_wait.h"
+#include "team/workers.h"
 
 typedef struct SharedChunk
 {

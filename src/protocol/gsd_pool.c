@@ -285,3 +285,19 @@ gsd_daemon_died(gsd_header *header)
 		fail_job(&header->jobs[i]);
 	gsd_reap_jobs(header);
 }
+
+bool
+gsd_exit_is_permanent(int status)
+{
+	switch (status)
+	{
+		case GSD_EXIT_USAGE:
+		case GSD_EXIT_NO_DEVICE:
+		case GSD_EXIT_WRONG_POOL:
+		case GSD_EXIT_DEVICE_WRONG:
+		case GSD_EXIT_NO_PROGRAM:
+			return true;
+		default:
+			return false;
+	}
+}

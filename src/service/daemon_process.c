@@ -25,7 +25,7 @@
 
 #include "miscadmin.h"
 
-#include "protocol/gsd_exit.h"
+#include "protocol/gsd_pool.h"
 #include "service/daemon_private.h"
 #include "service/service.h"
 

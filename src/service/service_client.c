@@ -24,7 +24,6 @@
 #include "memory/pool.h"
 #include "pg_compat.h"
 #include "protocol/gsd_wake.h"
-#include "service/fallback.h"
 #include "service/service.h"
 
 /*
@@ -580,4 +579,32 @@ gpusort_job_abandon(GpuSortJob *job)
 		gsd_wake_supervisor(gpusort_pool->header);
 	else
 		wake_heir();
+}
+
+/* ---------- causes ---------- */
+
+static const struct
+{
+	const char *why;
+	GpuSortFallback cause;
+}			causes[] = {
+	{GPUSORT_WHY_STARTING, GPUSORT_FALLBACK_DOWN},
+	{GPUSORT_WHY_DOWN, GPUSORT_FALLBACK_DOWN},
+	{GPUSORT_WHY_OFF, GPUSORT_FALLBACK_DOWN},
+	{GPUSORT_WHY_NOT_TAKEN, GPUSORT_FALLBACK_DOWN},
+	{GPUSORT_WHY_BUSY, GPUSORT_FALLBACK_BUSY},
+	{GPUSORT_WHY_MANY, GPUSORT_FALLBACK_BUSY},
+	{GPUSORT_WHY_FULL, GPUSORT_FALLBACK_MEMORY},
+	{GPUSORT_WHY_OUTSIDE, GPUSORT_FALLBACK_MEMORY},
+	{GPUSORT_WHY_NO_ROOM, GPUSORT_FALLBACK_MEMORY},
+	{GPUSORT_WHY_NO_SPACE, GPUSORT_FALLBACK_MEMORY},
+};
+
+GpuSortFallback
+gpusort_fallback_cause(const char *why)
+{
+	for (int i = 0; i < lengthof(causes); i++)
+		if (strcmp(why, causes[i].why) == 0)
+			return causes[i].cause;
+	return GPUSORT_FALLBACK_FAILED;
 }

@@ -9,8 +9,8 @@
 #include "sort/sort_parts.h"
 #include "sort/spill_private.h"
 #include "sort/state_private.h"
-#include "team/worker_fault.h"
 #include "team/worker_wait.h"
+#include "team/workers.h"
 
 /* The wait event of this file, once it has been made. */
 static uint32 wait_event = 0;

@@ -28,7 +28,7 @@
 
 #include "engine/gs_engine.h"
 #include "keys/key_codec.h"
-#include "service/fallback.h"
+#include "service/service.h"
 #include "stats/stats.h"
 
 /* ---------- the life of a sort: begin, perform, reset, end ---------- */

@@ -6,8 +6,8 @@
  */
 #include "postgres.h"
 
-#include "service/fallback.h"
 #include "settings.h"
+#include "service/service.h"
 #include "sort/sort.h"
 #include "sort/state_private.h"
 #include "stats/stats.h"

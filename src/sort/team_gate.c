@@ -8,8 +8,8 @@
 
 #include "pg_compat.h"
 #include "sort/team_private.h"
-#include "team/worker_fault.h"
 #include "team/worker_wait.h"
+#include "team/workers.h"
 
 /* The wait event of this file, which is registered when it is first used. */
 static uint32 wait_event = 0;

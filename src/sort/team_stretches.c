@@ -8,7 +8,7 @@
 #include "miscadmin.h"
 
 #include "sort/team_private.h"
-#include "team/worker_fault.h"
+#include "team/workers.h"
 
 /* Writes the job into the pool.  Returns NULL if there is no room. */
 static TeamStretches *

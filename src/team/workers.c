@@ -9,13 +9,19 @@
 
 #include "access/xact.h"
 #include "executor/instrument.h"
+#include "miscadmin.h"
 #include "pgstat.h"
+#include "postmaster/bgworker.h"
 #include "storage/dsm.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
 #include "storage/lwlock.h"
+#include "storage/proc.h"
 #include "tcop/tcopprot.h"
 #include "utils/backend_status.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
+#include "utils/wait_event.h"
 
 #include "team/worker_wait.h"
 #include "team/workers.h"
@@ -264,4 +270,90 @@ gpusort_workers_end(ParallelContext *context)
 {
 	DestroyParallelContext(context);
 	ExitParallelMode();
+}
+
+/* ---------- queues ---------- */
+
+static bool
+fill_queues(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+{
+	Size		queue_bytes = declared->bytes / context->nworkers;
+
+	for (int i = 0; i < context->nworkers; i++)
+		shm_mq_set_receiver(shm_mq_create((char *) chunk + i * queue_bytes, queue_bytes), MyProc);
+	return true;
+}
+
+GpuSortChunk
+gpusort_queues_chunk(int workers, Size queue_bytes)
+{
+	return (GpuSortChunk) {mul_size(queue_bytes, workers), fill_queues};
+}
+
+shm_mq_handle **
+gpusort_queues_attach(char *chunk, Size queue_bytes, const ParallelContext *context)
+{
+	shm_mq_handle **queues = palloc(context->nworkers_launched * sizeof(shm_mq_handle *));
+
+	for (int i = 0; i < context->nworkers_launched; i++)
+		queues[i] = shm_mq_attach((shm_mq *) (chunk + i * queue_bytes), context->seg,
+								  context->worker[i].bgwhandle);
+	return queues;
+}
+
+shm_mq_handle *
+gpusort_queues_join(char *chunk, Size queue_bytes, dsm_segment *segment)
+{
+	shm_mq	   *queue = (shm_mq *) (chunk + ParallelWorkerNumber * queue_bytes);
+
+	shm_mq_set_sender(queue, MyProc);
+	return shm_mq_attach(queue, segment, NULL);
+}
+
+/* ---------- faults ---------- */
+
+/* How long a part takes at least if a fault makes it slow. */
+#define SLOW_PART_MS		100
+
+/*
+ * A worker that exits without reporting an error signals its leader to look at the worker's message
+ * queue, and then detaches from that queue (worker_wait.h).  Between the two it sleeps this long,
+ * so that the leader finds nothing in the queue.
+ */
+#define SLOW_END_US			(200 * 1000)
+
+static void
+end_slowly(dsm_segment *segment, Datum arg)
+{
+	pg_usleep(SLOW_END_US);
+}
+
+/*
+ * Exits without reporting an error, and slowly.  The callback that was registered last is called
+ * first, so end_slowly() runs before the server's own callback detaches from the queue.
+ */
+static void
+end_without_word(void)
+{
+	dsm_segment *segment = dsm_find_mapping(DatumGetUInt32(MyBgworkerEntry->bgw_main_arg));
+
+	on_dsm_detach(segment, end_slowly, (Datum) 0);
+	proc_exit(0);
+}
+
+void
+gpusort_worker_do_fault(const char *part)
+{
+	if (gpusort_inject_fault_at[0] != '\0' && strstr(gpusort_inject_fault_at, part) == NULL)
+		return;
+	if (IsParallelWorker() && gpusort_inject_fault == GPUSORT_FAULT_WORKER_ERROR)
+		elog(ERROR, "injected error in %s", part);
+	if (IsParallelWorker() && gpusort_inject_fault == GPUSORT_FAULT_WORKER_EXIT)
+		end_without_word();
+	/*
+	 * does not wait for the process's latch, since resetting it could lose an event that a caller
+	 * waits for
+	 */
+	(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SLOW_PART_MS, PG_WAIT_EXTENSION);
+	CHECK_FOR_INTERRUPTS();
 }

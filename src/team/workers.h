@@ -1,7 +1,7 @@
 /*
  * workers.h
- *		Parallel workers of a job: their start, the memory that they share with the leader, and
- *		their end.
+ *		Parallel workers of a job: their start, the memory and the queues that they share with the
+ *		leader, and their end.
  *
  * Like the server's own parallel workers, ours show the statement in pg_stat_activity, and the
  * buffers and WAL that they use are counted as the leader's.
@@ -11,6 +11,9 @@
 
 #include "access/parallel.h"
 #include "access/tupdesc.h"
+#include "storage/shm_mq.h"
+
+#include "settings.h"
 
 /* Returns the number of processors that are online. */
 extern int	gpusort_processors(void);
@@ -82,5 +85,41 @@ extern void gpusort_workers_end(ParallelContext *context);
 /* To be called by a worker before and after its work. */
 extern void gpusort_begin_worker(shm_toc *toc);
 extern void gpusort_end_worker(shm_toc *toc);
+
+/* ---------- queues from the workers to the leader ---------- */
+
+/*
+ * There is one queue for each worker.  All have one size, and lie side by side in a chunk.  Whoever
+ * waits for something in them does so by gpusort_worker_await_latch().
+ */
+
+/* Returns the declaration of a chunk that is so many workers' queues. */
+extern GpuSortChunk gpusort_queues_chunk(int workers, Size queue_bytes);
+
+/*
+ * Attaches the leader to the queues, once the workers are launched.  Returns an array with an entry
+ * for each launched worker.
+ */
+extern shm_mq_handle **gpusort_queues_attach(char *chunk, Size queue_bytes,
+											 const ParallelContext *context);
+
+/* Attaches a worker to its queue. */
+extern shm_mq_handle *gpusort_queues_join(char *chunk, Size queue_bytes, dsm_segment *segment);
+
+/* ---------- faults that tests provoke in participants (gpusort.inject_fault) ---------- */
+
+/*
+ * Called by a participant before it does a part of its work, which is named `part`.  Depending on
+ * the setting, a worker raises an error or exits without reporting one; otherwise the participant
+ * sleeps for a while.  If gpusort.inject_fault_at is set, only the parts named there are concerned.
+ */
+extern void gpusort_worker_do_fault(const char *part);
+
+static inline void
+gpusort_worker_fault(const char *part)
+{
+	if (unlikely(gpusort_inject_fault >= GPUSORT_FAULT_SLOW_SLICES))
+		gpusort_worker_do_fault(part);
+}
 
 #endif							/* GPUSORT_WORKERS_H */
