@@ -1,6 +1,7 @@
 /*
  * cuda_ties.cu
- *		Equal neighbours: marking them, finding them, and fetching the next bits of their keys.
+ *		Equal neighbours: marking them, finding them, fetching the next bits of their keys, and
+ *		putting their row ids back.
  *
  * find_ties() ranks the tied rows by a running sum over all rows.  A rank is one word.  Its lower
  * half counts the rows that tie, up to and including this one, and its upper half their runs.  A
@@ -225,4 +226,62 @@ gs_cuda_take_ties(gs_device *base, gs_queue queue, gs_pairs from, const uint32_t
 			(const uint64_t *) from.ids, positions, ranks, nrows, staged, to_positions, to.keys,
 			(uint64_t *) to.ids);
 	return gs_cuda_launched(device, "take_rows");
+}
+
+/* ---------- row ids: at their places, and ascending ones ---------- */
+
+template <typename Id>
+static __global__ void __launch_bounds__(TIES_THREADS)
+place_ids(Id *ids, const uint32_t *positions, const Id *from_ids, uint64_t nrows)
+{
+	for (uint64_t i = (uint64_t) blockIdx.x * TIES_THREADS + threadIdx.x; i < nrows;
+		 i += (uint64_t) gridDim.x * TIES_THREADS)
+		ids[positions[i]] = from_ids[i];
+}
+
+template <typename Id>
+static __global__ void __launch_bounds__(TIES_THREADS)
+number_ids(Id *ids, uint64_t first, uint64_t nrows)
+{
+	for (uint64_t i = (uint64_t) blockIdx.x * TIES_THREADS + threadIdx.x; i < nrows;
+		 i += (uint64_t) gridDim.x * TIES_THREADS)
+		ids[i] = (Id) (first + i);
+}
+
+gs_status
+gs_cuda_put_ids(gs_device *base, gs_queue queue, void *ids, const uint32_t *positions,
+				const void *from_ids, unsigned id_bytes, uint64_t nrows)
+{
+	gs_cuda_device *device = gs_cuda(base);
+	cudaStream_t stream = device->streams[queue];
+
+	if (nrows == 0)
+		return GS_OK;
+	GS_CUDA_ENTER(device);
+	if (id_bytes == sizeof(uint32_t))
+		place_ids<<<ties_grid(device, nrows), TIES_THREADS, 0, stream>>>(
+			(uint32_t *) ids, positions, (const uint32_t *) from_ids, nrows);
+	else
+		place_ids<<<ties_grid(device, nrows), TIES_THREADS, 0, stream>>>(
+			(uint64_t *) ids, positions, (const uint64_t *) from_ids, nrows);
+	return gs_cuda_launched(device, "place_ids");
+}
+
+gs_status
+gs_cuda_count_up(gs_device *base, gs_queue queue, void *ids, unsigned id_bytes, uint64_t first,
+				 uint64_t nrows)
+{
+	gs_cuda_device *device = gs_cuda(base);
+	cudaStream_t stream = device->streams[queue];
+
+	if (nrows == 0)
+		return GS_OK;
+	GS_CUDA_ENTER(device);
+	if (id_bytes == sizeof(uint32_t))
+		number_ids<<<ties_grid(device, nrows), TIES_THREADS, 0, stream>>>((uint32_t *) ids, first,
+																		 nrows);
+	else
+		number_ids<<<ties_grid(device, nrows), TIES_THREADS, 0, stream>>>((uint64_t *) ids, first,
+																		 nrows);
+	return gs_cuda_launched(device, "number_ids");
 }

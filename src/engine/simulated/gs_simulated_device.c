@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "engine/device/gs_arena.h"
 #include "engine/simulated/gs_simulated_device.h"
@@ -27,6 +28,9 @@
 #define DISTANCE_BYTES	0
 #endif
 
+/* Most spans of a trace; further ones are not recorded. */
+#define MAX_SPANS	1024
+
 /* A copy of at least so many bytes is taken for one of rows: of keys or of ids. */
 #define COPIED_ROWS_BYTES	64
 
@@ -36,6 +40,14 @@ struct gs_event
 	gs_event_ref previous;
 	gs_event_ref next;
 };
+
+/* When spans of work ran: operations are done when they return, so the host's clock is read. */
+typedef struct simulated_trace
+{
+	gs_span_time *spans;		/* array of MAX_SPANS; NULL: no trace is kept */
+	unsigned	nspans;
+	int			open[GS_QUEUES];	/* the span that has begun on each queue, or -1 */
+} simulated_trace;
 
 typedef struct simulated_device
 {
@@ -53,7 +65,7 @@ typedef struct simulated_device
 	uint64_t	spoil_every;
 	uint64_t	moves;			/* how many operations have moved rows */
 	uint64_t	spoilt;
-	gs_simulated_trace trace;
+	simulated_trace trace;
 } simulated_device;
 
 static simulated_device *
@@ -61,6 +73,80 @@ simulated_of(gs_device *device)
 {
 	return (simulated_device *) device;
 }
+
+/* ---------- traces ---------- */
+
+static double
+clock_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double) t.tv_sec * 1e3 + (double) t.tv_nsec * 1e-6;
+}
+
+static void
+forget_trace(gs_device *device)
+{
+	simulated_trace *trace = &simulated_of(device)->trace;
+
+	trace->nspans = 0;
+	for (unsigned i = 0; i < GS_QUEUES; i++)
+		trace->open[i] = -1;
+}
+
+static void
+keep_trace(gs_device *device, bool keep)
+{
+	simulated_trace *trace = &simulated_of(device)->trace;
+
+	if (keep && trace->spans == NULL)
+		trace->spans = malloc(MAX_SPANS * sizeof(*trace->spans));
+	else if (!keep)
+	{
+		free(trace->spans);
+		trace->spans = NULL;
+	}
+	forget_trace(device);
+}
+
+static void
+span_begin(gs_device *device, gs_queue queue, const char *name)
+{
+	simulated_trace *trace = &simulated_of(device)->trace;
+	double		now;
+
+	trace->open[queue] = -1;
+	if (trace->spans == NULL || trace->nspans == MAX_SPANS)
+		return;
+	now = clock_ms();
+	trace->spans[trace->nspans] = (gs_span_time) {name, queue, now, now};
+	trace->open[queue] = (int) trace->nspans++;
+}
+
+static void
+span_end(gs_device *device, gs_queue queue)
+{
+	simulated_trace *trace = &simulated_of(device)->trace;
+
+	if (trace->spans == NULL || trace->open[queue] < 0)
+		return;
+	trace->spans[trace->open[queue]].end_ms = clock_ms();
+	trace->open[queue] = -1;
+}
+
+static unsigned
+read_trace(gs_device *device, gs_span_time *spans, unsigned max)
+{
+	const simulated_trace *trace = &simulated_of(device)->trace;
+	unsigned	count = trace->nspans < max ? trace->nspans : max;
+
+	for (unsigned i = 0; i < count; i++)
+		spans[i] = trace->spans[i];
+	return count;
+}
+
+/* ---------- operations ---------- */
 
 /* Counts an operation; returns its status. */
 static gs_status
@@ -113,7 +199,7 @@ reset(gs_device *device)
 		simulated->events = event->next;
 		free(event);
 	}
-	gs_simulated_trace_forget(&simulated->trace);
+	forget_trace(device);
 	BEGIN(device, "reset");
 	return GS_OK;
 }
@@ -124,7 +210,7 @@ close_device(gs_device *device)
 	simulated_device *simulated = simulated_of(device);
 
 	gs_arena_close(simulated->arena);
-	gs_simulated_trace_keep(&simulated->trace, false);
+	keep_trace(device, false);
 	if (simulated->memory != NULL)
 		ASAN_UNPOISON_MEMORY_REGION(simulated->memory, simulated->memory_bytes);
 	if (simulated->parent != NULL)
@@ -466,30 +552,6 @@ find_fields(gs_device *device, gs_queue queue, const gs_text *text)
 		moved_rows(device, (gs_pairs) {NULL, text->field_ends}, sizeof(uint32_t),
 				   text->found->nfields);
 	return GS_OK;
-}
-
-static void
-keep_trace(gs_device *device, bool keep)
-{
-	gs_simulated_trace_keep(&simulated_of(device)->trace, keep);
-}
-
-static void
-span_begin(gs_device *device, gs_queue queue, const char *name)
-{
-	gs_simulated_trace_begin(&simulated_of(device)->trace, queue, name);
-}
-
-static void
-span_end(gs_device *device, gs_queue queue)
-{
-	gs_simulated_trace_end(&simulated_of(device)->trace, queue);
-}
-
-static unsigned
-read_trace(gs_device *device, gs_span_time *spans, unsigned max)
-{
-	return gs_simulated_trace_read(&simulated_of(device)->trace, spans, max);
 }
 
 /*
