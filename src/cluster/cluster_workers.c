@@ -22,7 +22,6 @@
 #include "settings.h"
 #include "sort/sort.h"
 #include "sort/sort_parts.h"
-#include "sort/sort_team.h"
 #include "sort/sort_view.h"
 #include "team/worker_wait.h"
 #include "team/workers.h"

@@ -20,7 +20,6 @@
 #include "memory/pool.h"
 #include "settings.h"
 #include "sort/sort.h"
-#include "sort/sort_team.h"
 #include "team/workers.h"
 #include "utils/lsyscache.h"
 

@@ -14,7 +14,7 @@
  *					it starts workers, it has this node initialize its part of that memory
  *	participants	collect, and meet when all have (exec_private.h)
  *	this node		in the leader joins the parts and sorts, with the help of the workers that
- *					have collected (sort_team.h); then it ends in all participants
+ *					have collected (sort/sort.h); then it ends in all participants
  *	GpuSort			finds the rows sorted when the Gather has returned its last row, by which time
  *					all workers have ended (gpusort_collect_join)
  *
@@ -42,9 +42,9 @@
 #include "exec/exec_private.h"
 #include "exec/explain_private.h"
 #include "plan/plan_node.h"
+#include "sort/sort.h"
 #include "sort/sort_input.h"
 #include "sort/sort_parts.h"
-#include "sort/sort_team.h"
 #include "team/workers.h"
 
 /* Lives in dynamic shared memory.  Behind it lies the team that sorts. */

@@ -63,7 +63,7 @@ extern bool gpusort_collect_join(GpuSortCollectState *node);
  * Participants of a collected sort meet.
  *
  * The leader sorts, and workers that have collected help it before they leave
- * (sort/sort_team.h). The leader waits for the workers that have begun to collect, and for no
+ * (sort/sort.h). The leader waits for the workers that have begun to collect, and for no
  * other.  A worker that comes when the leader is sorting already does not collect, but helps:
  * the rows that it would have read were read by other participants, as with all partial plans.
  *

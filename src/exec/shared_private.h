@@ -18,7 +18,6 @@
 #include "sort/sort.h"
 #include "sort/sort_parts.h"
 #include "sort/sort_result.h"
-#include "sort/sort_team.h"
 
 /* ---------- refused: rows that the parts of a shared sort have refused ---------- */
 

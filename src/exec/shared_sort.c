@@ -4,7 +4,7 @@
  *
  * Every participant reads its child, a partial plan, into its part of one sort in the pool
  * (sort_parts.h).  Then the barrier elects one of them, which joins the parts, sorts them with the
- * help of the others (sort_team.h), and publishes the result, which all participants map and read
+ * help of the others (sort/sort.h), and publishes the result, which all participants map and read
  * (sort_result.h).
  *
  * The participants meet at a barrier (GpuSortSharedPhase), which each attaches to when it first
@@ -42,7 +42,6 @@
 #include "sort/sort.h"
 #include "sort/sort_input.h"
 #include "sort/sort_parts.h"
-#include "sort/sort_team.h"
 #include "team/worker_wait.h"
 #include "team/workers.h"
 

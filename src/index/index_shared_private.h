@@ -9,7 +9,7 @@
 
 #include "index/index_read_private.h"
 #include "index/index_write_private.h"
-#include "sort/sort_team.h"
+#include "sort/sort.h"
 
 /* ---------- reports: of workers that have read their share of the table ---------- */
 

@@ -12,7 +12,7 @@
 #include "index/index_read_private.h"
 #include "index/index_shared_private.h"
 #include "index/index_write_private.h"
-#include "sort/sort_team.h"
+#include "sort/sort.h"
 #include "sort/sort_view.h"
 #include "team/workers.h"
 

@@ -11,8 +11,8 @@
 #include "utils/relcache.h"
 
 #include "btree/btree.h"
+#include "sort/sort.h"
 #include "sort/sort_parts.h"
-#include "sort/sort_team.h"
 #include "sort/sort_view.h"
 #include "table/storage.h"
 #include "team/workers.h"

@@ -20,7 +20,6 @@
 #include "sort/rows_private.h"
 #include "sort/service_private.h"
 #include "sort/sort.h"
-#include "sort/sort_team.h"
 #include "sort/spill_private.h"
 #include "stats/stats.h"
 
@@ -70,7 +69,7 @@ typedef struct GpuSortOrder
 	bool		performed;
 } GpuSortOrder;
 
-/* Several processes that put a sort's rows in order (sort_team.h). */
+/* Several processes that put a sort's rows in order (sort.h). */
 typedef struct GpuSortTeamUse
 {
 	GpuSortTeam *team;	/* processes that wait for the result, and help; NULL: there are none */

@@ -1,6 +1,6 @@
 /*
  * team_help.c
- *		Helping another process to put the rows of its sort in order; see sort_team.h.
+ *		Helping another process to put the rows of its sort in order; see sort.h.
  */
 #include "postgres.h"
 
@@ -11,7 +11,7 @@
 #include "memory/pool.h"
 #include "pg_compat.h"
 #include "sort/order_private.h"
-#include "sort/sort_team.h"
+#include "sort/sort.h"
 #include "sort/team_private.h"
 #include "team/worker_wait.h"
 #include "team/workers.h"

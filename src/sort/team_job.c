@@ -11,7 +11,7 @@
 #include "memory/pool.h"
 #include "pg_compat.h"
 #include "sort/memory_private.h"
-#include "sort/sort_team.h"
+#include "sort/sort.h"
 #include "sort/state_private.h"
 #include "sort/team_private.h"
 #include "team/worker_wait.h"

@@ -1,6 +1,6 @@
 /*
  * team_private.h
- *		Several processes that put the rows of one sort in order; see sort_team.h.
+ *		Several processes that put the rows of one sort in order; see sort.h.
  */
 #ifndef GPUSORT_TEAM_PRIVATE_H
 #define GPUSORT_TEAM_PRIVATE_H
@@ -13,7 +13,6 @@
 #include "memory/pool.h"
 #include "sort/refine_private.h"
 #include "sort/sort.h"
-#include "sort/sort_team.h"
 #include "sort/state_private.h"
 
 /* ---------- what the processes of a team share ---------- */
