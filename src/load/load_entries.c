@@ -373,7 +373,9 @@ compare_attribute(const ScanKeyData *key, Datum value, bool isnull)
 	}
 	result = DatumGetInt32(FunctionCall2Coll(unconstify(FmgrInfo *, &key->sk_func),
 											 key->sk_collation, value, key->sk_argument));
-	return (key->sk_flags & SK_BT_DESC) != 0 ? -result : result;
+	if ((key->sk_flags & SK_BT_DESC) != 0)
+		INVERT_COMPARE_RESULT(result);
+	return result;
 }
 
 int

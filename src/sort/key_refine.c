@@ -63,8 +63,8 @@
  * same time, and how short stretches may be.
  */
 #define PIECES_EACH		16
-#ifndef MIN_PIECE_ROWS
-#define MIN_PIECE_ROWS	512
+#ifndef MIN_STRETCH_ROWS
+#define MIN_STRETCH_ROWS	512
 #endif
 
 /* How many stretches a list has room for at first. */
@@ -580,7 +580,7 @@ refine_with_team(GpuSort *sort, TeamStretch whole)
 	add_stretch(&unbroken, whole.from, whole.to, whole.place);
 	while (unbroken.count > 0)
 		break_heavy_runs(sort, unbroken.list[--unbroken.count], &stretches, &unbroken);
-	cut_stretches(sort, &stretches, Max(piece, MIN_PIECE_ROWS));
+	cut_stretches(sort, &stretches, Max(piece, MIN_STRETCH_ROWS));
 	if (stretches.count > 0)
 		deal_out(sort, &stretches);
 	pfree(unbroken.list);

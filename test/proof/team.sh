@@ -16,7 +16,7 @@
 . "$TREE/test/lib/special.sh"
 
 export WITH_CUDA=0
-export COPT='-DUSE_ASSERT_CHECKING -DGS_BUCKET_ROWS=16 -DGS_MANY_ROWS=64 -DMIN_PIECE_ROWS=8'
+export COPT='-DUSE_ASSERT_CHECKING -DGS_BUCKET_ROWS=16 -DGS_MANY_ROWS=64 -DMIN_STRETCH_ROWS=8'
 TESTS=$(all_sql_tests)
 if [ "${1:-}" = --short ]; then
 	shift
