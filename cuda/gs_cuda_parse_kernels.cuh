@@ -460,6 +460,72 @@ write_ends(parse_ends ends, const parse_bytes &meaning, uint32_t begin, uint32_t
 	}
 }
 
+/* What is known where a tile begins, of the part up to there. */
+struct parse_tile_start
+{
+	uint32_t	state;			/* RUN_END of what is before, and RUN_SPECIAL of its last field */
+	uint32_t	field;			/* number in the part of the first field that ends in the tile */
+	uint32_t	record;			/* ... of the first record */
+	uint32_t	all_records;	/* that end in the part */
+};
+
+template <gs_syntax SYNTAX>
+static __device__ __forceinline__ parse_tile_start
+find_tile_start(const parse_total<parse_states<SYNTAX>::count> *totals, const parse_carry *before)
+{
+	typedef parse_states<SYNTAX> states;
+	const parse_total<states::count> total = totals[blockIdx.x];
+	uint32_t	start = states::number((gs_parse_state) before->state);
+	parse_tile_start tile = {};
+
+#pragma unroll
+	for (uint32_t s = 0; s < states::count; s++)
+		if (start == s)
+		{
+			tile.state = total.ends[s];
+			tile.field = total.fields[s];
+			tile.record = total.records[s];
+			tile.all_records = totals[gridDim.x].records[s];
+		}
+	if (tile.field == 0 && before->special)
+		tile.state |= RUN_SPECIAL;
+	return tile;
+}
+
+/*
+ * Returns which fields and records end among a thread's bytes.  `mine` is the run of those before
+ * it in the tile, `plain` the bytes that are neither quoted nor escaped.
+ */
+template <gs_syntax SYNTAX>
+static __device__ __forceinline__ parse_ends
+find_ends(const parse_bytes &meaning, const parse_masks &masks, uint64_t plain,
+		  const parse_tile_start &tile, uint32_t mine)
+{
+	parse_ends	ends;
+
+	ends.records = (meaning.ends_with_cr ? masks.cr : masks.lf) & plain;
+	ends.fields = (masks.delimiter & plain) | ends.records;
+	ends.special = special_bytes<SYNTAX>(masks);
+	ends.carried = join_runs(tile.state & RUN_SPECIAL, mine) & RUN_SPECIAL ? GS_FIELD_SPECIAL : 0;
+	ends.first_field = (mine & RUN_FIELDS) >> RUN_FIELD_SHIFT;
+	ends.first_record = tile.record + (mine >> RUN_RECORD_SHIFT);
+	return ends;
+}
+
+/* The last tile says how many fields and records the part has, and how the next one begins. */
+template <gs_syntax SYNTAX>
+static __device__ __forceinline__ void
+write_part_end(const parse_tile_start &tile, uint32_t of_tile, const parse_output &out)
+{
+	uint32_t	end = join_runs(tile.state & RUN_SPECIAL, of_tile);
+
+	out.part->nfields = tile.field + ((of_tile & RUN_FIELDS) >> RUN_FIELD_SHIFT);
+	out.part->nrecords = tile.all_records;
+	out.part->state = (uint32_t) parse_states<SYNTAX>::state((int) (of_tile & RUN_END));
+	out.carry->state = out.part->state;
+	out.carry->special = (end & RUN_SPECIAL) != 0;
+}
+
 template <gs_syntax SYNTAX>
 static __global__ void __launch_bounds__(PARSE_THREADS)
 write_tiles(parse_bytes meaning, const uint4 *data, uint64_t bytes,
@@ -475,17 +541,12 @@ write_tiles(parse_bytes meaning, const uint4 *data, uint64_t bytes,
 	uint32_t   *staged = reinterpret_cast<uint32_t *>(shared);
 	const char *plain_data = reinterpret_cast<const char *>(data);
 	uint64_t	begin = (uint64_t) blockIdx.x * PARSE_TILE_BYTES + threadIdx.x * GS_BLOCK_BYTES;
-	uint32_t	start = states::number((gs_parse_state) before->state);
-	parse_total<STATES> total = totals[blockIdx.x];
+	parse_tile_start tile = find_tile_start<SYNTAX>(totals, before);
 	parse_masks masks;
 	parse_run<STATES> run;
 	parse_run<STATES> upto;
 	parse_run<STATES> sum;
 	parse_ends	ends;
-	uint32_t	tile_state = 0;
-	uint32_t	tile_field = 0;
-	uint32_t	tile_record = 0;
-	uint32_t	all_records = 0;
 	uint32_t	mine;
 	uint32_t	of_tile;
 	uint32_t	tile_fields;
@@ -501,28 +562,11 @@ write_tiles(parse_bytes meaning, const uint4 *data, uint64_t bytes,
 	run = run_of_masks<SYNTAX>(meaning, masks);
 	scan(storage).ExclusiveScan(run, upto, parse_run<STATES>::none(), parse_join(), sum);
 
-#pragma unroll
-	for (uint32_t s = 0; s < STATES; s++)
-		if (start == s)
-		{
-			tile_state = total.ends[s];
-			tile_field = total.fields[s];
-			tile_record = total.records[s];
-			all_records = totals[gridDim.x].records[s];
-		}
-	if (tile_field == 0 && before->special)
-		tile_state |= RUN_SPECIAL;
-
-	mine = upto.of(tile_state & RUN_END);
-	of_tile = sum.of(tile_state & RUN_END);
+	mine = upto.of(tile.state & RUN_END);
+	of_tile = sum.of(tile.state & RUN_END);
 	state = states::state((int) (mine & RUN_END));
 	plain = gs_block_plain(SYNTAX, &masks.block, masks.bytes, &state);
-	ends.records = (meaning.ends_with_cr ? masks.cr : masks.lf) & plain;
-	ends.fields = (masks.delimiter & plain) | ends.records;
-	ends.special = special_bytes<SYNTAX>(masks);
-	ends.carried = join_runs(tile_state & RUN_SPECIAL, mine) & RUN_SPECIAL ? GS_FIELD_SPECIAL : 0;
-	ends.first_field = (mine & RUN_FIELDS) >> RUN_FIELD_SHIFT;
-	ends.first_record = tile_record + (mine >> RUN_RECORD_SHIFT);
+	ends = find_ends<SYNTAX>(meaning, masks, plain, tile, mine);
 
 	at_record = begin == 0 ? before->at_record != 0 :
 		begin < bytes && (mine & RUN_END) == 0 &&
@@ -536,28 +580,20 @@ write_tiles(parse_bytes meaning, const uint4 *data, uint64_t bytes,
 	/* the tile's bytes are not looked at any more; its field ends take their place */
 	tile_fields = (of_tile & RUN_FIELDS) >> RUN_FIELD_SHIFT;
 	__syncthreads();
-	write_ends(ends, meaning, (uint32_t) begin, tile_field,
+	write_ends(ends, meaning, (uint32_t) begin, tile.field,
 			   tile_fields <= PARSE_STAGED ? staged : nullptr, out);
 	__syncthreads();
 	if (tile_fields <= PARSE_STAGED)
-		for (uint32_t i = threadIdx.x; i < tile_fields && tile_field + i < out.max_fields;
+		for (uint32_t i = threadIdx.x; i < tile_fields && tile.field + i < out.max_fields;
 			 i += PARSE_THREADS)
-			out.field_ends[tile_field + i] = staged[i];
+			out.field_ends[tile.field + i] = staged[i];
 
-	if (ends.records != 0 && ends.first_record + gs_count_bits(ends.records) == all_records)
+	if (ends.records != 0 && ends.first_record + gs_count_bits(ends.records) == tile.all_records)
 		out.part->consumed = (uint32_t) begin + 64 - (uint32_t) __clzll((long long) ends.records);
 	if (threadIdx.x == 0 && odd_at != PARSE_NOT_ODD)
 		atomicMin(&out.part->odd_at, odd_at);
 	if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0)
-	{
-		uint32_t	end = join_runs(tile_state & RUN_SPECIAL, of_tile);
-
-		out.part->nfields = tile_field + tile_fields;
-		out.part->nrecords = all_records;
-		out.part->state = (uint32_t) states::state((int) (of_tile & RUN_END));
-		out.carry->state = out.part->state;
-		out.carry->special = (end & RUN_SPECIAL) != 0;
-	}
+		write_part_end<SYNTAX>(tile, of_tile, out);
 	/* the thread that has the part's last byte says whether the next part begins with a record */
 	if (begin < bytes && bytes <= begin + 64)
 		out.carry->at_record = (ends.records >> (bytes - begin - 1)) & 1;
