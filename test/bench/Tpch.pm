@@ -7,7 +7,7 @@ use Exporter qw(import);
 use File::Temp qw(tempdir);
 use FindBin;
 
-our @EXPORT_OK = qw(make_tpch_tables read_reports);
+our @EXPORT_OK = qw(make_tpch_tables read_parts read_reports);
 
 my @tables = qw(region nation supplier part partsupp customer orders lineitem);
 
@@ -20,16 +20,16 @@ sub read_parts
 	return map { s/^--.*\n//mgr } @parts;
 }
 
-# [name, query] of reports.sql
+# [name, query] of a file (reports.sql), but for its tables
 sub read_reports
 {
-	my @parts = read_parts('reports.sql');
+	my @parts = read_parts($_[0] // 'reports.sql');
 	my @found;
 
 	while (my ($name, $query) = splice @parts, 0, 2)
 	{
-		$query =~ s/;\s*\z//;
-		push @found, [$name, $query];
+		$query =~ s/;?\s*\z//;
+		push @found, [ $name, $query ] if $name ne 'tables';
 	}
 	return @found;
 }

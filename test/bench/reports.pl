@@ -9,16 +9,20 @@
 # digest of their rows, whatever their order.  Times are medians in ms; "times faster" is of the least
 # ones; "CPU" is the same of the CPU time that the session and its workers take, if the server runs here
 # and serves nobody else.  "Nodes" are gpusort's in the plan, or "=" if the plan is the same; below a query
-# stands why a Sort, an Incremental Sort, or the sort inside an aggregate is left to PostgreSQL.  A query
-# that looks slower is measured once more, as often.  What takes longer than --timeout, which some plans of
-# PostgreSQL's do, is cancelled: "> 120000", and its result is not compared.  Exit status 1: a query was
-# slower than 0.97 with another plan than without gpusort, or gave another result.
+# stands why a Sort, an Incremental Sort, or the sort inside an aggregate is left to PostgreSQL.  Another
+# statement ("job") is executed as it is, and rolled back.  What looks slower is measured once more, as
+# often.  What takes longer than --timeout, which some plans of PostgreSQL's do, is cancelled: "> 120000",
+# and its result is not compared.  Exit status 1: something was slower than 0.97 with another plan than
+# without gpusort, or gave another result.
 #
 #	--scale N			TPC-H's scale factor (1); 2 GB of disk each
 #	--data DIR			its files as made by tpchgen-cli csv, instead of making them
 #	--generator CMD		(tpchgen-cli)
 #	--database NAME		make the tables there if there are none, and keep them
 #	--queries A,B,...	regular expressions of names (all)
+#	--week				an analyst's week instead: the forty statements of week.sql, not all of which are queries; needs
+#						the package iso-codes
+#	--visits N			rows of its largest table (3000000 x scale)
 #	--random N			N random queries instead (RandomReports.pm), whose results are not compared, as rows that tie
 #						may come in any order
 #	--seed N			of those (1)
@@ -35,14 +39,19 @@ use Getopt::Long;
 use JSON::PP;
 use List::Util qw(min);
 use PgWire;
+use Time::HiRes qw(time);
 use RandomReports qw(random_queries);
 use Tpch qw(make_tpch_tables read_reports);
+use Week qw(make_week_tables);
 
-my %opt = (scale => 1, data => undef, generator => 'tpchgen-cli', database => undef, queries => '', random => 0, seed => 1, repeat => 3, patient => 20, timeout => 120, plans => 0, set => []);
-GetOptions(\%opt, 'scale=f', 'data=s', 'generator=s', 'database=s', 'queries=s', 'random=i', 'seed=i', 'repeat=i', 'patient=i', 'timeout=i', 'plans', 'set=s@') or exit 2;
+my %opt = (scale => 1, data => undef, generator => 'tpchgen-cli', database => undef, queries => '', week => 0, visits => 0, random => 0, seed => 1, repeat => 3, patient => 20, timeout => 120, plans => 0, set => []);
+GetOptions(\%opt, 'scale=f', 'data=s', 'generator=s', 'database=s', 'queries=s', 'week', 'visits=i', 'random=i', 'seed=i', 'repeat=i', 'patient=i', 'timeout=i', 'plans', 'set=s@') or exit 2;
 $| = 1;
 
 use constant LEAST_RATIO => 0.97;
+
+# What the sides have taken in all, in ms.
+my %sum = (off => 0, on => 0);
 
 my $db = $opt{database} // "reports_$$";
 my ($conn, $pid, $postmaster, $bad, $queries) = (undef, 0, 0, 0, 0);
@@ -78,6 +87,7 @@ sub open_database
 	if (!$conn->value("SELECT count(*) FROM pg_class WHERE relname = 'lineitem'"))
 	{
 		make_tpch_tables($conn, %opt);
+		make_week_tables($conn, $opt{visits} || int(3e6 * $opt{scale})) if $opt{week};
 		$conn->must('VACUUM ANALYZE');
 	}
 	$conn->must("SET $_->[0] = '$_->[1]'") for map { [split /=/, $_, 2] } @{ $opt{set} };
@@ -142,6 +152,28 @@ sub execute
 	};
 }
 
+# A statement that is no query: what prepares it, itself, and the query that tells its result.
+sub execute_job
+{
+	my ($job, $mode) = @_;
+	my @statements = split /;\s*/, $job;
+	my ($timed, $check) = splice @statements, -2;
+
+	use_gpusort($mode);
+	$conn->must('BEGIN');
+	$conn->must($_) for @statements;
+	my ($ticks, $begun) = (cpu_ticks(), time);
+	$conn->must($timed);
+	my $ms = 1000 * (time - $begun);
+	my $cpu = 10 * (cpu_ticks() - $ticks);
+	my $result = join ' ', map { $_ // '' } @{ $conn->must($check)->{rows}[0] };
+	$conn->must('ROLLBACK');
+	return { ms => $ms, cpu => $cpu, result => $result, plan => '' };
+}
+
+# Is it a query, or a job?
+sub is_query { return $_[0] !~ /;/; }
+
 # Of all rows, or undef if that takes too long.
 sub digest
 {
@@ -175,7 +207,7 @@ sub repeat
 
 	for my $round (1 .. $opt{repeat})
 	{
-		push @{ $runs->{$_} }, execute($query, $_) for 'off', 'on';
+		push @{ $runs->{$_} }, is_query($query) ? execute($query, $_) : execute_job($query, $_) for 'off', 'on';
 		last if $runs->{off}[0]{ms} + $runs->{on}[0]{ms} > 2000 * $opt{patient};
 	}
 }
@@ -195,6 +227,7 @@ sub is_other_result
 	my ($query, $runs) = @_;
 
 	return 0 if $opt{random} || grep { $_->{late} } map { @$_ } values %$runs;
+	return grep { $_->{result} ne $runs->{off}[0]{result} } map { @$_ } values %$runs if !is_query($query);
 	my ($off, $on) = (digest($query, 'off'), digest($query, 'on'));
 	return defined $off && defined $on && $off ne $on;
 }
@@ -206,7 +239,7 @@ sub measure
 
 	repeat($query, \%runs);
 	my %plan = map { $_ => $runs{$_}[0]{plan} } keys %runs;
-	my $same = $plan{on} eq $plan{off};
+	my $same = is_query($query) && $plan{on} eq $plan{off};
 	repeat($query, \%runs) if !$same && ratio('ms', \%runs) < LEAST_RATIO;
 	my $nodes = () = $plan{on} =~ /GpuSort/g;
 	my $ratio = ratio('ms', \%runs);
@@ -216,17 +249,19 @@ sub measure
 	my $bold = $slower ? '**' : '';
 
 	printf "| %s | %s | %s | %s%s%.2f%s | %.2f | %s |%s\n", $name, time_text($runs{off}), time_text($runs{on}), $bold, $late ? '> ' : '', $ratio, $bold,
-		ratio('cpu', \%runs), $same ? '=' : $nodes, $wrong ? ' another result' : '';
+		ratio('cpu', \%runs), $same ? '=' : is_query($query) ? $nodes : 'job', $wrong ? ' another result' : '';
 	print "    $query\n" if $opt{random} && $slower;
-	print "    left: $_\n" for reasons($query);
+	print "    left: $_\n" for is_query($query) ? reasons($query) : ();
 	print "  PostgreSQL\n$plan{off}  gpusort\n$plan{on}" if $opt{plans} && !$same;
+	$sum{$_} += median(map { $_->{ms} } @{ $runs{$_} }) for keys %sum;
 	$queries++;
 	$bad++ if $slower || $wrong;
 }
 
 open_database();
 print "| query | PostgreSQL, ms | gpusort, ms | times faster | CPU | nodes |\n| --- | ---: | ---: | ---: | ---: | ---: |\n";
-measure(@$_) for grep { is_wanted($_->[0]) } $opt{random} ? random_queries($opt{random}, $opt{seed}) : read_reports();
+measure(@$_) for grep { is_wanted($_->[0]) } $opt{random} ? random_queries($opt{random}, $opt{seed}) : read_reports($opt{week} ? 'week.sql' : ());
 drop_database();
+printf "all: %.0f ms, %.0f ms, %.2f times faster\n", $sum{off}, $sum{on}, $sum{off} / ($sum{on} || 1);
 printf "%d passed, %d failed\n", $queries - $bad, $bad;
 exit($bad > 0);
