@@ -72,10 +72,11 @@ insert_leaf(GpuSortLoadState *state, GpuSortLeafNumber number, GpuSortRefusedEnt
 			filled->filled = bms_add_member(filled->filled, i);
 	}
 	filled->is_filled = bms_num_members(filled->filled) == count;
-	ereport(DEBUG1,
-			(errmsg_internal("gpusort inserted into %d of %d indexes of \"%s\" in the order of their keys",
-							 bms_num_members(filled->filled), count,
-							 RelationGetRelationName(leaf->table))));
+	if (count > 0)
+		ereport(DEBUG1,
+				(errmsg_internal("gpusort inserted into %d of %d indexes of \"%s\" in the order of their keys",
+								 bms_num_members(filled->filled), count,
+								 RelationGetRelationName(leaf->table))));
 	gpusort_load_leaf_close(leaf);
 	pfree(leaf);
 }

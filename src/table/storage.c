@@ -45,7 +45,7 @@ typedef struct PageBuffers
 
 struct GpuSortStorage
 {
-	Relation	index;
+	Relation	relation;
 	bool		use_wal;
 	XLogRecPtr	start_redo;		/* redo pointer before the first write */
 
@@ -59,12 +59,12 @@ struct GpuSortStorage
 };
 
 GpuSortStorage *
-gpusort_storage_begin(Relation index)
+gpusort_storage_begin(Relation relation)
 {
 	GpuSortStorage *storage = palloc0(sizeof(GpuSortStorage));
 
-	storage->index = index;
-	storage->use_wal = RelationNeedsWAL(index);
+	storage->relation = relation;
+	storage->use_wal = RelationNeedsWAL(relation);
 	storage->start_redo = GetRedoRecPtr();
 	storage->buffers.context = CurrentMemoryContext;
 	storage->zero_page = gpusort_alloc_page(CurrentMemoryContext);
@@ -81,13 +81,13 @@ gpusort_storage_share(GpuSortStorage *storage, GpuSortSharedFile *file)
 void
 gpusort_storage_lock(GpuSortStorage *storage)
 {
-	LockRelationForExtension(storage->index, ExclusiveLock);
+	LockRelationForExtension(storage->relation, ExclusiveLock);
 }
 
 void
 gpusort_storage_unlock(GpuSortStorage *storage)
 {
-	UnlockRelationForExtension(storage->index, ExclusiveLock);
+	UnlockRelationForExtension(storage->relation, ExclusiveLock);
 }
 
 /*
@@ -103,7 +103,7 @@ claim_shared(GpuSortStorage *storage, uint32 count)
 
 	gpusort_storage_lock(storage);
 	first = storage->shared->blocks;
-	smgrextend(RelationGetSmgr(storage->index), MAIN_FORKNUM, first + count - 1,
+	smgrextend(RelationGetSmgr(storage->relation), MAIN_FORKNUM, first + count - 1,
 			   storage->zero_page, true);
 	storage->shared->blocks = first + count;
 	gpusort_storage_unlock(storage);
@@ -135,7 +135,7 @@ gpusort_storage_get_page(GpuSortStorage *storage)
 static void
 extend_file(GpuSortStorage *storage, BlockNumber block, char *page)
 {
-	SMgrRelation smgr = RelationGetSmgr(storage->index);
+	SMgrRelation smgr = RelationGetSmgr(storage->relation);
 
 	while (storage->file_blocks < block)
 		smgrextend(smgr, MAIN_FORKNUM, storage->file_blocks++, storage->zero_page, true);
@@ -150,9 +150,9 @@ extend_file(GpuSortStorage *storage, BlockNumber block, char *page)
  * would have to flush everything.  For 10 M int8 keys, 570 ms become 480.
  */
 static void
-log_queue(Relation index, PageQueue *queue)
+log_queue(Relation relation, PageQueue *queue)
 {
-	log_newpages(gpusort_relation_locator(index), MAIN_FORKNUM, queue->count, queue->blocks,
+	log_newpages(gpusort_relation_locator(relation), MAIN_FORKNUM, queue->count, queue->blocks,
 				 (Page *) queue->pages, true);
 	XLogSetAsyncXactLSN(PageGetLSN((Page) queue->pages[0]));
 }
@@ -176,7 +176,7 @@ fill_blocks(const GpuSortStorage *storage, BlockNumber block, char **pages, int 
 
 	PG_TRY();
 	{
-		gpusort_write_blocks(RelationGetSmgr(storage->index), block, pages, count);
+		gpusort_write_blocks(RelationGetSmgr(storage->relation), block, pages, count);
 	}
 	PG_CATCH();
 	{
@@ -188,7 +188,7 @@ fill_blocks(const GpuSortStorage *storage, BlockNumber block, char **pages, int 
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not extend file \"%s\": %m",
-						gpusort_block_file(storage->index, block)),
+						gpusort_block_file(storage->relation, block)),
 				 errhint("Check free disk space.")));
 	}
 	PG_END_TRY();
@@ -238,7 +238,7 @@ gpusort_storage_flush(GpuSortStorage *storage)
 	PageQueue  *queue = &storage->queue;
 
 	if (storage->use_wal && queue->count > 0)
-		log_queue(storage->index, queue);
+		log_queue(storage->relation, queue);
 	for (int i = 0; i < queue->count; i++)
 		gpusort_set_page_checksum(queue->pages[i], queue->blocks[i]);
 	for (int i = 0; i < queue->count;)
@@ -281,10 +281,10 @@ gpusort_storage_put_page(GpuSortStorage *storage, BlockNumber block, char *page)
 static void
 make_durable(GpuSortStorage *storage)
 {
-	SMgrRelation smgr = RelationGetSmgr(storage->index);
+	SMgrRelation smgr = RelationGetSmgr(storage->relation);
 	bool		missed;
 
-	if (RelationUsesLocalBuffers(storage->index))
+	if (RelationUsesLocalBuffers(storage->relation))
 		return;
 
 	/* No checkpoint must start between looking at the redo pointer and the request. */

@@ -26,7 +26,7 @@
 typedef struct GpuSortStorage GpuSortStorage;
 
 /* Begins to write a table or index without blocks.  Allocates in the current context. */
-extern GpuSortStorage *gpusort_storage_begin(Relation index);
+extern GpuSortStorage *gpusort_storage_begin(Relation relation);
 
 /* Gives out `count` new blocks side by side; returns the first one's number. */
 extern BlockNumber gpusort_storage_claim(GpuSortStorage *storage, uint32 count);

@@ -1,5 +1,5 @@
 /*
- * plan_bound.c
+ * plan_join_bound.c
  *		What joining all tables of a query costs at most; see plan_joins_private.h.
  *
  * The search begins with each table in turn, and joins next the table that makes the result cost
