@@ -242,6 +242,7 @@ typedef struct Process
 	const GpuSortView *view;
 	GpuSortClusterTarget own;
 	GpuSortClusterTarget left;		/* in the leader, for slices that workers have left to it */
+	uint64		written;		/* versions that this process had written before its own slice */
 } Process;
 
 /* ---------- cutting ---------- */
@@ -303,8 +304,8 @@ gpusort_cluster_slices_init(GpuSortClusterSlices *slices, const GpuSortClusterCo
 /* The functions of a GpuSortSliceDoer, whose argument is a Process. */
 
 /*
- * Form the pages of a slice.  Returns false, without pages, if a version needs the toaster and this
- * process can't use it.
+ * Form the pages of a slice.  Returns false if a version needs the toaster and this process can't
+ * use it.
  */
 static bool
 make_slice(void *arg, uint64 slice, bool left)
@@ -313,15 +314,23 @@ make_slice(void *arg, uint64 slice, bool left)
 	GpuSortClusterTarget *target = left ? &process->left : &process->own;
 	uint64		from = slice * process->slices->step;
 	uint64		to = Min(from + process->slices->step, process->slices->rows);
-	uint64		before = target->written;
 
 	if (!left)
+	{
 		gpusort_worker_fault("a slice of a table");
-	if (gpusort_cluster_target_put(target, process->view, from, to))
-		return true;
+		process->written = target->written;
+	}
+	return gpusort_cluster_target_put(target, process->view, from, to);
+}
+
+static void
+forget_slice(void *arg)
+{
+	Process    *process = arg;
+	GpuSortClusterTarget *target = &process->own;
+
 	gpusort_table_sink_forget(target->sink);
-	pg_atomic_fetch_sub_u64(&process->slices->written, target->written - before);
-	return false;
+	pg_atomic_fetch_sub_u64(&process->slices->written, target->written - process->written);
 }
 
 /* Make the slice's pages the next blocks of the table. */
@@ -363,7 +372,7 @@ gpusort_cluster_slices_put(GpuSortClusterSlices *slices, Relation new_heap, GpuS
 	Process		process = {.slices = slices,.view = view};
 	GpuSortSliceDoer doer = {
 		.turns = &slices->turns, .arg = &process,
-		.make = make_slice, .place = place_slice, .finish = finish_slice
+		.make = make_slice, .place = place_slice, .finish = finish_slice, .forget = forget_slice
 	};
 
 	gpusort_storage_share(storage, &slices->file);

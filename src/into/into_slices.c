@@ -79,8 +79,8 @@ may_toast(const GpuSortIntoSlices *slices, const GpuSortIntoFiller *filler)
 }
 
 /*
- * Fills pages with the rows of a slice.  Returns false, without pages, if a row needs the toaster,
- * which may not be used.
+ * Fills pages with the rows of a slice.  Returns false if a row needs the toaster, which may not be
+ * used.
  */
 static bool
 fill_pages(GpuSortIntoSlices *slices, GpuSortIntoFiller *filler, uint64 slice)
@@ -96,10 +96,7 @@ fill_pages(GpuSortIntoSlices *slices, GpuSortIntoFiller *filler, uint64 slice)
 		if (!gpusort_into_put_tuple(tail, tuple))
 		{
 			if (!may_toast(slices, filler))
-			{
-				gpusort_table_sink_forget(filler->sink);
 				return false;
-			}
 			gpusort_into_put_toasted(tail, tuple);
 			filler->toasted = true;
 		}
@@ -135,12 +132,20 @@ finish_slice(void *arg, bool left)
 	filler->toasted = false;
 }
 
+static void
+forget_slice(void *arg)
+{
+	GpuSortIntoSlices *slices = arg;
+
+	gpusort_table_sink_forget(slices->own.sink);
+}
+
 static GpuSortSliceDoer
 slice_doer(GpuSortIntoSlices *slices)
 {
 	return (GpuSortSliceDoer) {
 		.turns = &slices->task->turns, .arg = slices,
-		.make = make_slice, .place = place_slice, .finish = finish_slice
+		.make = make_slice, .place = place_slice, .finish = finish_slice, .forget = forget_slice
 	};
 }
 
@@ -157,11 +162,13 @@ await_failure(GpuSortIntoSlices *slices, uint64 slice)
 
 	LWLockReleaseAll();
 	UnlockBuffers();
-	gpusort_turns_await(&doer, slice);
 	if (slices->is_leader)
-		return;
-	gpusort_turns_leave(doer.turns, slice);
-	gpusort_turns_await(&doer, doer.turns->count);
+		(void) gpusort_turns_await(&doer, slice);
+	else
+	{
+		gpusort_turns_leave(doer.turns, slice);
+		gpusort_turns_await_all(&doer);
+	}
 }
 
 /* Does the same as fill_pages(), if a row may raise an error. */

@@ -3,19 +3,19 @@
  *		The chunks of an input that participants load together; see load_share_private.h.
  *
  * Chunks are numbered from 0 on, and a chunk's number modulo nchunks is its place in the array.
- * The state of all chunks follows from comparing numbers: turn <= taken <= added <= filled <= turn
- * + nchunks.
+ * Chunks are the slices of turns (team/turns.h), which are added when participants may take them,
+ * and end if a chunk has an odd record.  The state of all chunks follows from comparing numbers:
+ * loaded <= added <= filled <= loaded + nchunks.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "storage/condition_variable.h"
 #include "storage/spin.h"
 
 #include "load/load_share_private.h"
 #include "memory/pool.h"
 #include "pg_compat.h"
-#include "team/worker_wait.h"
+#include "team/turns.h"
 #include "team/workers.h"
 
 typedef struct SharedChunk
@@ -25,35 +25,29 @@ typedef struct SharedChunk
 	uint32		nrecords;		/* the same; 0: nothing was found */
 	Size		bytes;
 	bool		at_end;			/* the input ends with this chunk */
-	bool		left;			/* loaded by the leader, in the chunk's turn */
 	uint64		lines;			/* that were read, if lines are asked for */
 	bool		has_line_bits;	/* bits where the bytes were tell which lines end rows */
 	dsa_pointer leaves;			/* of its rows, if their order is asked for; or invalid */
 	uint64		rows;			/* how many leaves there are */
 } SharedChunk;
 
-/* Wait events. */
-static uint32 wait_for_rows = 0;
-static uint32 wait_for_turn = 0;
-static uint32 wait_for_workers = 0;
-
 struct GpuSortLoadShare
 {
-	slock_t		mutex;			/* protects all that follows but the chunks' bytes */
+	/* the leader's own */
 	uint64		noted;			/* chunks whose lines the leader has appended to its own */
 	uint64		filled;			/* chunks that the leader has filled */
 	uint64		added;			/* chunks that participants may take, or have taken */
-	uint64		taken;
-	uint64		turn;			/* the number of the chunk whose turn it is */
 	bool		closed;			/* no other chunk will be filled */
-	bool		ended;			/* the chunk whose turn it is has an odd record */
-	Size		end_offset;		/* where this odd record begins in the chunk */
+
+	slock_t		mutex;			/* protects what follows, up to the turns */
+	uint64		loaded;			/* chunks that have had their turns, and have no odd record */
+	bool		ended;			/* the chunk behind these has an odd record */
+	Size		end_offset;		/* where this odd record begins in the chunk; 0 before */
 	bool		mistaken;		/* what a device has found was wrong */
 	GpuSortLoadCounts counts;
 	uint64		error_line;		/* the first line at which writing rows has failed, or 0 */
 
-	ConditionVariable more;		/* broadcast when there are chunks to take, or no more */
-	ConditionVariable turned;
+	GpuSortTurns turns;
 	bool		in_pool;		/* the chunks' bytes lie in the pool */
 	int			nchunks;		/* how many places there are */
 	SharedChunk chunks[FLEXIBLE_ARRAY_MEMBER];	/* with the bytes behind them, if not in the pool */
@@ -77,8 +71,7 @@ gpusort_share_init(GpuSortLoadShare *share, int nchunks, const uint32 *extents)
 {
 	memset(share, 0, header_bytes(nchunks));
 	SpinLockInit(&share->mutex);
-	ConditionVariableInit(&share->more);
-	ConditionVariableInit(&share->turned);
+	gpusort_turns_open(&share->turns);
 	share->nchunks = nchunks;
 	share->in_pool = extents != NULL;
 	for (int i = 0; share->in_pool && i < nchunks; i++)
@@ -116,23 +109,31 @@ take_lines(GpuSortLoadShare *share, uint64 end, GpuSortLoadLines *lines)
 	}
 }
 
+static uint64
+count_loaded(GpuSortLoadShare *share)
+{
+	uint64		loaded;
+
+	SpinLockAcquire(&share->mutex);
+	loaded = share->loaded;
+	SpinLockRelease(&share->mutex);
+	return loaded;
+}
+
 char *
 gpusort_share_room(GpuSortLoadShare *share, GpuSortLoadLines *lines)
 {
 	uint64		number = share->filled;
-	uint64		turn;
+	uint64		loaded = count_loaded(share);
 
-	SpinLockAcquire(&share->mutex);
-	turn = share->turn;
-	SpinLockRelease(&share->mutex);
-	take_lines(share, turn, lines);
-	return number < turn + share->nchunks ? get_bytes(share, number) : NULL;
+	take_lines(share, loaded, lines);
+	return number < loaded + share->nchunks ? get_bytes(share, number) : NULL;
 }
 
 void
 gpusort_share_take_lines(GpuSortLoadShare *share, GpuSortLoadLines *lines)
 {
-	take_lines(share, share->turn + share->ended, lines);
+	take_lines(share, share->loaded + share->ended, lines);
 }
 
 void
@@ -142,11 +143,8 @@ gpusort_share_fill(GpuSortLoadShare *share, Size bytes, bool at_end)
 
 	chunk->bytes = bytes;
 	chunk->at_end = at_end;
-	chunk->left = false;
 	chunk->nfields = chunk->nrecords = 0;
-	SpinLockAcquire(&share->mutex);
 	share->filled++;
-	SpinLockRelease(&share->mutex);
 	if (!share->in_pool)
 		gpusort_share_add(share, NULL);
 }
@@ -167,6 +165,13 @@ gpusort_share_filled(const GpuSortLoadShare *share, GpuSortJobChunk *chunks, uin
 	return count;
 }
 
+static void
+close_turns(GpuSortLoadShare *share)
+{
+	if (share->closed && share->added == share->filled)
+		gpusort_turns_close(&share->turns);
+}
+
 void
 gpusort_share_add(GpuSortLoadShare *share, const gs_found *found)
 {
@@ -177,85 +182,31 @@ gpusort_share_add(GpuSortLoadShare *share, const gs_found *found)
 		chunk->nfields = found->nfields;
 		chunk->nrecords = found->nrecords;
 	}
-	SpinLockAcquire(&share->mutex);
 	share->added++;
-	SpinLockRelease(&share->mutex);
-	ConditionVariableBroadcast(&share->more);
+	gpusort_turns_add(&share->turns);
+	close_turns(share);
 }
 
 void
 gpusort_share_close(GpuSortLoadShare *share)
 {
-	SpinLockAcquire(&share->mutex);
 	share->closed = true;
-	SpinLockRelease(&share->mutex);
-	ConditionVariableBroadcast(&share->more);
-}
-
-/* ---------- taking chunks ---------- */
-
-typedef enum TakeResult
-{
-	TAKE_TAKEN,
-	TAKE_NONE_YET,
-	TAKE_NONE_EVER
-} TakeResult;
-
-static TakeResult
-take_chunk(GpuSortLoadShare *share, bool look_only, uint64 *number)
-{
-	TakeResult	result = TAKE_NONE_YET;
-
-	SpinLockAcquire(&share->mutex);
-	if (share->ended || (share->closed && share->taken == share->filled))
-		result = TAKE_NONE_EVER;
-	else if (share->taken < share->added)
-	{
-		result = TAKE_TAKEN;
-		if (!look_only)
-			*number = share->taken++;
-	}
-	SpinLockRelease(&share->mutex);
-	return result;
-}
-
-bool
-gpusort_share_await_chunk(GpuSortLoadShare *share)
-{
-	TakeResult	result;
-
-	ConditionVariablePrepareToSleep(&share->more);
-	while ((result = take_chunk(share, true, NULL)) == TAKE_NONE_YET)
-		gpusort_worker_await(&share->more, gpusort_wait_event(&wait_for_rows, "GpuSortLoadRows"));
-	ConditionVariableCancelSleep();
-	return result == TAKE_TAKEN;
+	close_turns(share);
 }
 
 /* ---------- turns ---------- */
 
-typedef enum TurnState
+/* A participant that loads chunks: those that it takes, and, in the leader, those left to it. */
+typedef struct Participant
 {
-	TURN_OTHERS,				/* another chunk's, and not this one's yet */
-	TURN_LEFT,					/* another chunk's that was left to the leader */
-	TURN_MINE,
-	TURN_NEVER
-} TurnState;
-
-static TurnState
-look_at_turn(GpuSortLoadShare *share, uint64 number)
-{
-	TurnState	state = TURN_OTHERS;
-
-	SpinLockAcquire(&share->mutex);
-	if (share->ended)
-		state = TURN_NEVER;
-	else if (share->turn == number)
-		state = TURN_MINE;
-	else if (share->turn < share->taken && get_chunk(share, share->turn)->left)
-		state = TURN_LEFT;
-	SpinLockRelease(&share->mutex);
-	return state;
-}
+	GpuSortLoadShare *share;
+	struct
+	{
+		GpuSortLoader *loader;
+		GpuSortLoadInput input;
+		uint64		last_line;	/* of the chunk, counted from the first chunk on */
+	}			chunks[2];
+} Participant;
 
 /*
  * Leaves the lines of a chunk for the leader.  Their bits go where the chunk's bytes were, which is
@@ -263,24 +214,25 @@ look_at_turn(GpuSortLoadShare *share, uint64 number)
  * those that were not loaded.
  */
 static void
-give_lines(GpuSortLoadShare *share, const GpuSortLoadLines *lines)
+give_lines(GpuSortLoadShare *share, uint64 number, const GpuSortLoadLines *lines)
 {
-	SharedChunk *chunk = get_chunk(share, share->turn);
+	SharedChunk *chunk = get_chunk(share, number);
 
 	chunk->lines = lines->count;
 	chunk->has_line_bits = lines->bits != NULL;
 	if (lines->bits != NULL)
-		memcpy(get_bytes(share, share->turn), lines->bits, GPUSORT_LINES_BYTES(lines->count));
+		memcpy(get_bytes(share, number), lines->bits, GPUSORT_LINES_BYTES(lines->count));
 	chunk->rows = lines->order.kept;
 	chunk->leaves = gpusort_load_order_leave(&lines->order);
 }
 
-/* A turn, in which an error may be raised. */
-typedef struct Turn
+/* An error while rows of a chunk are put into the table. */
+typedef struct Failure
 {
 	GpuSortLoadShare *share;
-	uint64		last_line;		/* of the chunk; counted from the first chunk on */
-} Turn;
+	uint64		last_line;
+	ErrorContextCallback context;
+} Failure;
 
 /*
  * An error context callback, which notes the line of the error.  The leader shows that line: it is
@@ -289,53 +241,25 @@ typedef struct Turn
 static void
 note_error_line(void *arg)
 {
-	const Turn *turn = arg;
+	const Failure *failure = arg;
+	GpuSortLoadShare *share = failure->share;
 	int			code = geterrcode();
 
 	if (code == ERRCODE_SUCCESSFUL_COMPLETION || code == ERRCODE_WARNING)
 		return;
-	SpinLockAcquire(&turn->share->mutex);
-	if (turn->share->error_line == 0 || turn->last_line < turn->share->error_line)
-		turn->share->error_line = turn->last_line;
-	SpinLockRelease(&turn->share->mutex);
-}
-
-/*
- * Puts the rows of a chunk into the table: gives them their places, lets the next chunk have its
- * turn, and writes what was put off.
- */
-static void
-have_turn(GpuSortLoadShare *share, GpuSortLoader *loader, const GpuSortLoadInput *input,
-		  bool may_toast)
-{
-	/* nobody else adds to the lines during this turn */
-	Turn		turn = {share, share->counts.lines + input->counts.lines};
-	ErrorContextCallback context = {error_context_stack, note_error_line, &turn};
-
-	error_context_stack = &context;
-	gpusort_table_sink_place(gpusort_loader_sink(loader), !may_toast, may_toast);
-	give_lines(share, gpusort_loader_lines(loader));
 	SpinLockAcquire(&share->mutex);
-	gpusort_load_add_counts(&share->counts, &input->counts);
-	share->ended = input->stop == GPUSORT_LOAD_ODD;
-	share->end_offset = input->consumed;
-	if (!share->ended)
-		share->turn++;
+	if (share->error_line == 0 || failure->last_line < share->error_line)
+		share->error_line = failure->last_line;
 	SpinLockRelease(&share->mutex);
-	ConditionVariableBroadcast(&share->turned);
-	if (input->stop == GPUSORT_LOAD_ODD)
-		ConditionVariableBroadcast(&share->more);
-	gpusort_table_sink_write(gpusort_loader_sink(loader), false, may_toast);
-	error_context_stack = context.previous;
 }
 
 static void
-leave_to_leader(GpuSortLoadShare *share, uint64 number)
+expect_failure(Failure *failure, const Participant *participant, bool left)
 {
-	SpinLockAcquire(&share->mutex);
-	get_chunk(share, number)->left = true;
-	SpinLockRelease(&share->mutex);
-	ConditionVariableBroadcast(&share->turned);
+	failure->share = participant->share;
+	failure->last_line = participant->chunks[left].last_line;
+	failure->context = (ErrorContextCallback) {error_context_stack, note_error_line, failure};
+	error_context_stack = &failure->context;
 }
 
 static void
@@ -365,57 +289,110 @@ read_chunk(GpuSortLoadShare *share, uint64 number, GpuSortLoader *loader, GpuSor
 		input->stop = GPUSORT_LOAD_ODD;
 }
 
-bool
-gpusort_share_load_left(GpuSortLoadShare *share, GpuSortLoader *loader)
-{
-	GpuSortLoadInput input = {.may_toast = true};
+/* The functions of a GpuSortSliceDoer, whose argument is a Participant. */
 
-	if (look_at_turn(share, PG_UINT64_MAX) != TURN_LEFT)
-		return false;
-	read_chunk(share, share->turn, loader, &input);
-	have_turn(share, loader, &input, true);
-	return true;
+static bool
+make_rows(void *arg, uint64 number, bool left)
+{
+	Participant *participant = arg;
+	GpuSortLoadInput *input = &participant->chunks[left].input;
+
+	if (!left)
+		gpusort_worker_fault("a chunk of a COPY");
+	*input = (GpuSortLoadInput) {.may_toast = left};
+	read_chunk(participant->share, number, participant->chunks[left].loader, input);
+	return input->stop != GPUSORT_LOAD_TOAST;
 }
 
-/* Waits for a chunk's turn; returns false if the turns end before it. */
-static bool
-await_turn(GpuSortLoadShare *share, uint64 number, GpuSortLoader *left)
+/* Gives the rows of a chunk their places in the table. */
+static void
+place_rows(void *arg, bool left)
 {
-	TurnState	state;
+	Participant *participant = arg;
+	GpuSortLoadShare *share = participant->share;
+	GpuSortLoader *loader = participant->chunks[left].loader;
+	const GpuSortLoadInput *input = &participant->chunks[left].input;
+	Failure		failure;
 
-	while ((state = look_at_turn(share, number)) == TURN_OTHERS || state == TURN_LEFT)
-	{
-		if (state == TURN_LEFT && left != NULL)
-		{
-			ConditionVariableCancelSleep();
-			gpusort_share_load_left(share, left);
-		}
-		else
-			gpusort_worker_await(&share->turned, gpusort_wait_event(&wait_for_turn, "GpuSortLoadTurn"));
-	}
-	ConditionVariableCancelSleep();
-	return state == TURN_MINE;
+	/* nobody else adds to the lines, or to the chunks that are loaded, during this turn */
+	participant->chunks[left].last_line = share->counts.lines + input->counts.lines;
+	expect_failure(&failure, participant, left);
+	gpusort_table_sink_place(gpusort_loader_sink(loader), !left, left);
+	give_lines(share, share->loaded, gpusort_loader_lines(loader));
+	error_context_stack = failure.context.previous;
+	SpinLockAcquire(&share->mutex);
+	gpusort_load_add_counts(&share->counts, &input->counts);
+	share->ended = input->stop == GPUSORT_LOAD_ODD;
+	if (share->ended)
+		share->end_offset = input->consumed;
+	else
+		share->loaded++;
+	SpinLockRelease(&share->mutex);
+	if (input->stop == GPUSORT_LOAD_ODD)
+		gpusort_turns_end(&share->turns);
+}
+
+/* Writes what was put off. */
+static void
+write_rows(void *arg, bool left)
+{
+	Participant *participant = arg;
+	Failure		failure;
+
+	expect_failure(&failure, participant, left);
+	gpusort_table_sink_write(gpusort_loader_sink(participant->chunks[left].loader), false, left);
+	error_context_stack = failure.context.previous;
+}
+
+static void
+forget_rows(void *arg)
+{
+	Participant *participant = arg;
+
+	gpusort_table_sink_forget(gpusort_loader_sink(participant->chunks[false].loader));
+}
+
+static void
+begin_participant(Participant *participant, GpuSortSliceDoer *doer, GpuSortLoadShare *share,
+				  GpuSortLoader *loader, GpuSortLoader *left)
+{
+	participant->share = share;
+	participant->chunks[false].loader = loader;
+	participant->chunks[true].loader = left;
+	*doer = (GpuSortSliceDoer) {
+		.turns = &share->turns, .arg = participant,
+		.make = make_rows, .place = place_rows, .finish = write_rows, .forget = forget_rows
+	};
+}
+
+bool
+gpusort_share_load_left(GpuSortLoadShare *share, GpuSortLoader *left)
+{
+	Participant participant;
+	GpuSortSliceDoer doer;
+
+	begin_participant(&participant, &doer, share, NULL, left);
+	return gpusort_turns_do_left(&doer);
 }
 
 bool
 gpusort_share_load(GpuSortLoadShare *share, GpuSortLoader *loader, GpuSortLoader *left)
 {
-	GpuSortLoadInput input = {0};
-	uint64		number;
+	Participant participant;
+	GpuSortSliceDoer doer;
 
-	if (take_chunk(share, false, &number) != TAKE_TAKEN)
-		return false;
-	gpusort_worker_fault("a chunk of a COPY");
-	read_chunk(share, number, loader, &input);
-	if (input.stop == GPUSORT_LOAD_TOAST)
-		leave_to_leader(share, number);
-	else if (await_turn(share, number, left))
-	{
-		have_turn(share, loader, &input, false);
-		return true;
-	}
-	gpusort_table_sink_forget(gpusort_loader_sink(loader));
-	return true;
+	begin_participant(&participant, &doer, share, loader, left);
+	return gpusort_turns_do_slice(&doer);
+}
+
+void
+gpusort_share_load_all(GpuSortLoadShare *share, GpuSortLoader *loader)
+{
+	Participant participant;
+	GpuSortSliceDoer doer;
+
+	begin_participant(&participant, &doer, share, loader, NULL);
+	gpusort_turns_do_slices(&doer);
 }
 
 /* ---------- the leader waits, and sums up ---------- */
@@ -426,7 +403,7 @@ gpusort_share_is_done(GpuSortLoadShare *share)
 	bool		done;
 
 	SpinLockAcquire(&share->mutex);
-	done = share->ended || share->turn == share->filled;
+	done = share->ended || share->loaded == share->filled;
 	SpinLockRelease(&share->mutex);
 	return done;
 }
@@ -456,18 +433,7 @@ gpusort_share_has_ended(GpuSortLoadShare *share)
 void
 gpusort_share_wait(GpuSortLoadShare *share)
 {
-	uint64		turn;
-	bool		done = false;
-
-	ConditionVariablePrepareToSleep(&share->turned);
-	SpinLockAcquire(&share->mutex);
-	turn = share->turn;
-	done = share->ended || (turn < share->taken && get_chunk(share, turn)->left) ||
-		share->turn == share->filled;
-	SpinLockRelease(&share->mutex);
-	if (!done)
-		gpusort_worker_await(&share->turned, gpusort_wait_event(&wait_for_workers, "GpuSortLoadWorkers"));
-	ConditionVariableCancelSleep();
+	gpusort_turns_await_turn(&share->turns);
 }
 
 bool
@@ -500,8 +466,8 @@ gpusort_share_lines(GpuSortLoadShare *share, char newline)
 
 	SpinLockAcquire(&share->mutex);
 	lines = share->counts.lines;
-	number = share->turn;
-	begin = share->ended ? share->end_offset : 0;
+	number = share->loaded;
+	begin = share->end_offset;
 	SpinLockRelease(&share->mutex);
 	for (; number < share->filled; number++, begin = 0)
 	{
@@ -518,9 +484,9 @@ gpusort_share_rest(GpuSortLoadShare *share, char *buffer)
 {
 	Size		total = 0;
 
-	for (uint64 number = share->turn; number < share->filled; number++)
+	for (uint64 number = share->loaded; number < share->filled; number++)
 	{
-		Size		begin = number == share->turn ? share->end_offset : 0;
+		Size		begin = number == share->loaded ? share->end_offset : 0;
 		Size		bytes = get_chunk(share, number)->bytes - begin;
 
 		if (buffer != NULL)

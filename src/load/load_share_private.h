@@ -13,14 +13,13 @@
 
 /*
  * The leader reads the input into numbered chunks, each of which has whole records.  Any
- * participant that is free takes the next chunk and forms its tuples in private pages.  When the
- * chunks before it have had their turns, it is this chunk's turn: its pages get their blocks, so
- * the rows of the table have the order of the input.  The pages are written after that, while other
- * chunks have their turns.
+ * participant that is free takes the next chunk and forms its tuples in private pages.  Chunks have
+ * turns (team/turns.h), in which their pages get their blocks, so the rows of the table have the
+ * order of the input.
  *
  * If a chunk has an odd record, which PostgreSQL has to look at, the turns end, and the input is
  * given back to PostgreSQL from this record on.  A chunk with rows that need the toaster is left to
- * the leader, who loads it in its turn.
+ * the leader.
  */
 
 typedef struct GpuSortLoadShare GpuSortLoadShare;
@@ -65,7 +64,7 @@ extern bool gpusort_share_is_mistaken(const GpuSortLoadShare *share);
 extern void gpusort_share_close(GpuSortLoadShare *share);
 
 /* Loads the chunk whose turn it is if it is left to the leader, and returns whether it is. */
-extern bool gpusort_share_load_left(GpuSortLoadShare *share, GpuSortLoader *loader);
+extern bool gpusort_share_load_left(GpuSortLoadShare *share, GpuSortLoader *left);
 
 /* Returns whether all chunks that were filled have had their turn, or the turns have ended. */
 extern bool gpusort_share_is_done(GpuSortLoadShare *share);
@@ -97,19 +96,17 @@ extern uint64 gpusort_share_lines(GpuSortLoadShare *share, char newline);
  */
 extern Size gpusort_share_rest(GpuSortLoadShare *share, char *buffer);
 
-/* ---------- ... all participants ---------- */
-
 /*
- * Takes a chunk, if there is one, and loads it; returns whether there was one.  In the leader,
- * "left" is the loader for chunks that are left to the leader: one of them may have its turn while
- * the leader waits for the turn of its own chunk.  In workers it is NULL.
+ * Takes a chunk, if there is one, and loads it; returns whether there was one.  "left" is the
+ * loader for chunks that are left to the leader: one of them may have its turn while the leader
+ * waits for the turn of its own chunk.
  */
 extern bool gpusort_share_load(GpuSortLoadShare *share, GpuSortLoader *loader, GpuSortLoader *left);
 
 /* ---------- ... workers ---------- */
 
-/* Waits until there is a chunk to take; returns false if there won't be one. */
-extern bool gpusort_share_await_chunk(GpuSortLoadShare *share);
+/* Loads chunks as they come, until there will be no more. */
+extern void gpusort_share_load_all(GpuSortLoadShare *share, GpuSortLoader *loader);
 
 /* ---------- records and fields of an input, found by gpusortd ---------- */
 

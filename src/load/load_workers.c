@@ -178,8 +178,8 @@ gpusort_load_worker(dsm_segment *segment, shm_toc *toc)
 	area = dsa_attach_in_place(gpusort_chunk(toc, CHUNK_AREA), segment);
 	loader = gpusort_loader_begin(task, table, parts);
 	gpusort_loader_share_order(loader, area);
-	while (gpusort_share_await_chunk(share))
-		gpusort_share_load(share, loader, NULL);
+	gpusort_share_load_all(share, loader);
+	gpusort_worker_fault("the end of a COPY");
 	gpusort_loader_end(loader);
 	if (task->partitioned)
 		gpusort_load_parts_await_leader(parts);
