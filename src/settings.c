@@ -85,6 +85,7 @@ static const struct config_enum_entry fault_options[] = {
 	{"verify", GPUSORT_FAULT_VERIFY, false},
 	{"pause", GPUSORT_FAULT_PAUSE, false},
 	{"small_pages", GPUSORT_FAULT_SMALL_PAGES, false},
+	{"worker_memory", GPUSORT_FAULT_WORKER_MEMORY, false},
 	{"slow_slices", GPUSORT_FAULT_SLOW_SLICES, false},
 	{"worker_error", GPUSORT_FAULT_WORKER_ERROR, false},
 	{"worker_exit", GPUSORT_FAULT_WORKER_EXIT, false},

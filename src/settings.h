@@ -40,6 +40,7 @@ typedef enum GpuSortFault
 	GPUSORT_FAULT_VERIFY,		/* verification reports an inversion */
 	GPUSORT_FAULT_PAUSE,		/* index builds pause at the end of each phase */
 	GPUSORT_FAULT_SMALL_PAGES,	/* the pool has small pages, none of which was touched before */
+	GPUSORT_FAULT_WORKER_MEMORY,	/* memory ends when what workers share has been made */
 	GPUSORT_FAULT_SLOW_SLICES,	/* each part of a participant's work takes at least 100 ms */
 	GPUSORT_FAULT_WORKER_ERROR, /* the same, and a worker fails in its first part */
 	GPUSORT_FAULT_WORKER_EXIT,	/* the same, but the worker exits without reporting an error */

@@ -98,6 +98,10 @@ make_memory(ParallelContext *context)
 	{
 		CurrentResourceOwner = owner;
 		InitializeParallelDSM(context);
+		if (unlikely(gpusort_inject_fault == GPUSORT_FAULT_WORKER_MEMORY))
+			ereport(ERROR,
+					(errcode(ERRCODE_OUT_OF_MEMORY),
+					 errmsg("injected lack of memory")));
 		if (context->seg != NULL)
 			dsm_pin_mapping(context->seg);
 		success = true;

@@ -14,7 +14,7 @@ use Test::More;
 
 # The server keeps a background worker's library in 96 bytes up to 17.
 my $library = PostgreSQL::Test::Utils::tempdir_short() . '/gpusort.so';
-my $node = start_node('main', { extra => ['--wal-segsize=1'] }, 'gpusort.pool_size = 128MB', 'gpusort.pool_quota = 40', 'gpusort.force = on', 'work_mem = 1MB',
+my $node = start_node('main', { extra => ['--wal-segsize=1'] }, 'gpusort.pool_size = 192MB', 'gpusort.pool_quota = 40', 'gpusort.force = on', 'work_mem = 1MB',
 	'max_worker_processes = 12', 'max_parallel_workers = 12', 'max_parallel_workers_per_gather = 2', 'max_parallel_maintenance_workers = 2',
 	'gpusort.slice_pages = 8', 'hash_mem_multiplier = 1', 'maintenance_work_mem = 1MB', 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0',
 	'min_parallel_table_scan_size = 0');
@@ -57,6 +57,32 @@ SKIP:
 	is(md5_hex($out =~ tr/\t/|/r), $expected, '... with the same rows');
 }
 
+# Memory that ends when there is a segment already, which then is released together with what it belongs to: each job is done
+# without workers, several times, and has workers again when there is memory.
+my @jobs = (
+	[ 'COPY TO', "COPY ($sorted) TO '$rows'", qr/gpusort wrote rows with [12] parallel workers/ ],
+	[ 'COPY FROM', "COPY copied FROM '$rows'", qr/gpusort loaded with [12] workers/ ],
+	[ 'CREATE TABLE AS', "CREATE TABLE filled AS $sorted", qr/gpusort filled table "filled" with [12] parallel workers/ ],
+	[ 'CREATE INDEX', 'CREATE INDEX ON wide (h)', qr/gpusort: built index.*, [12] workers/ ],
+	[ 'CLUSTER', 'CLUSTER t USING t_h' ],
+	[ 'portions', 'SET gpusort.late_rows = off; SET gpusort.cost_gather = 0; SELECT count(s::text) FROM (SELECT * FROM wide ORDER BY h, i OFFSET 0) s' ],
+	[ 'a sort by workers',
+		'SET max_parallel_workers_per_gather = 0; SET gpusort.max_sort_workers = 2; SET gpusort.min_sort_worker_rows = 100; SELECT count(*) FROM (SELECT * FROM t ORDER BY h, i OFFSET 1) s' ]);
+$node->safe_psql('postgres', 'CREATE INDEX t_h ON t (h)');
+my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
+for my $job (@jobs)
+{
+	my ($label, $statement, $pattern) = @$job;
+	my ($out, $err) = said_of('SET gpusort.inject_fault = worker_memory;', ('BEGIN;', "$statement;", 'ROLLBACK;') x 3,
+		'RESET gpusort.inject_fault;', 'BEGIN;', "$statement;", 'ROLLBACK;', q(SELECT 'goes on';));
+
+	cmp_ok(scalar(() = $err =~ /gpusort starts no workers: injected lack of memory/g), '>=', 3, "$label: no memory for workers");
+	unlike($err, qr/ERROR|WARNING/, "$label: ... which is no error");
+	like($err, $pattern, "$label: ... and workers again") if $pattern;
+	like($out, qr/^goes on$/m, "$label: ... and the session goes on");
+}
+is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, 'the server has not restarted');
+
 # ---------- a library that has a path ----------
 
 $node->stop;
@@ -69,7 +95,7 @@ for my $case (
 	[ 'COPY FROM', "COPY copied FROM '$rows'", qr/gpusort loaded with [12] workers/ ],
 	[ 'CREATE TABLE AS', "CREATE TABLE filled AS $sorted", qr/gpusort filled table "filled" with [12] parallel workers/ ],
 	[ 'CREATE INDEX', 'CREATE INDEX ON wide (h)', qr/gpusort: built index.*, [12] workers/ ],
-	[ 'portions', 'SELECT count(*) FROM (SELECT * FROM wide ORDER BY h, i OFFSET 0) s', undef ])
+	[ 'portions', $jobs[5][1], undef ])
 {
 	my ($label, $statement, $pattern) = @$case;
 	my (undef, $err) = said_of("$statement;");
