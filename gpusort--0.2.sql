@@ -218,11 +218,12 @@ CREATE FUNCTION gpusort_advise(
 	OUT taken_over bool,
 	OUT reason text,
 	OUT setting text,
-	OUT sort_cost_without float8,
-	OUT sort_cost float8,
-	OUT gain float8,
+	OUT query_gain float8,
+	OUT sort_gain float8,
 	OUT query_cost_without float8,
-	OUT query_cost float8)
+	OUT query_cost float8,
+	OUT sort_cost_without float8,
+	OUT sort_cost float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'gpusort_advise'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
@@ -230,4 +231,4 @@ COST 1000
 ROWS 5;
 
 COMMENT ON FUNCTION gpusort_advise(text) IS
-'the sorts of a query, which is planned only: taken over or why not, costs, and the setting that would change it';
+'the sorts of a query, which is planned only, or of an index build: taken over or why not, what is gained, costs, and the setting that would change it';

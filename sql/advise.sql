@@ -22,8 +22,44 @@ SELECT count(*) FROM advised;
 CREATE RULE told AS ON INSERT TO advised DO ALSO NOTIFY advised;
 SELECT node, taken_over FROM gpusort_advise('INSERT INTO advised SELECT * FROM advised ORDER BY id');
 DROP RULE told ON advised;
-SELECT estimated_rows, gain > 1 AS gain, query_cost_without > query_cost AS whole
+SELECT estimated_rows, query_gain > 1 AS query_gain, query_gain < sort_gain AS diluted, query_cost_without > query_cost AS whole,
+	query_gain = round((query_cost_without / query_cost)::numeric, 1) AS rounded
 FROM gpusort_advise('SELECT * FROM advised_view');
+
+-- What is planned within another statement, which is not executed.
+SELECT q, a.node, a.sort_key, a.taken_over FROM unnest(ARRAY[
+	'EXPLAIN SELECT * FROM advised ORDER BY k',
+	'EXPLAIN (ANALYZE, COSTS OFF) CREATE TABLE never AS SELECT * FROM advised ORDER BY k',
+	'CREATE TABLE never AS SELECT * FROM advised ORDER BY k',
+	'CREATE MATERIALIZED VIEW never AS SELECT * FROM advised ORDER BY k',
+	'SELECT * INTO never FROM advised ORDER BY k',
+	'SELECT * INTO never FROM advised UNION ALL SELECT * FROM advised ORDER BY 2',
+	'COPY (SELECT * FROM advised ORDER BY k) TO STDOUT',
+	'DECLARE c CURSOR FOR SELECT * FROM advised ORDER BY k']) q, gpusort_advise(q) a ORDER BY q COLLATE "C";
+SELECT to_regclass('never'), (SELECT count(*) FROM pg_cursors);
+
+-- Builds of indexes: of a table, and of each partition of one.
+CREATE TABLE advised_parts (k int, s text COLLATE "C", p point) PARTITION BY RANGE (k);
+CREATE TABLE advised_low PARTITION OF advised_parts FOR VALUES FROM (MINVALUE) TO (100);
+CREATE TABLE advised_high PARTITION OF advised_parts FOR VALUES FROM (100) TO (MAXVALUE);
+INSERT INTO advised_parts SELECT k, s, p FROM advised;
+ANALYZE advised_parts;
+SELECT q, a.node, a.kind, a.sort_key, a.taken_over, a.reason, a.setting FROM unnest(ARRAY[
+	'CREATE INDEX ON advised (k DESC, s) INCLUDE (id) WHERE id > 5',
+	'CREATE UNIQUE INDEX CONCURRENTLY never ON advised ((lower(s)), id)',
+	'CREATE INDEX ON advised (s text_pattern_ops, (-k))',
+	'CREATE INDEX ON advised ((ROW(k, id)))',
+	'CREATE INDEX ON advised_parts (k)']) q, gpusort_advise(q) a ORDER BY q COLLATE "C", a.reason COLLATE "C" NULLS FIRST;
+SELECT a.estimated_rows, a.query_gain, a.sort_gain, a.query_cost, a.sort_cost FROM gpusort_advise('CREATE INDEX ON advised (k)') a;
+SET gpusort.enable_index_build = off;
+SELECT a.reason, a.setting FROM gpusort_advise('CREATE INDEX ON advised (k)') a;
+RESET gpusort.enable_index_build;
+SELECT * FROM gpusort_advise('CREATE INDEX ON advised USING gist (p)');
+SELECT * FROM gpusort_advise('CREATE INDEX ON advised (p)');
+SELECT * FROM gpusort_advise('CREATE INDEX ON advised (nonsense)');
+SELECT * FROM gpusort_advise('CREATE INDEX ON nonsense (k)');
+SELECT count(*) FROM pg_index WHERE indrelid = 'advised'::regclass;
+DROP TABLE advised_parts;
 
 -- What each is for, as it is counted.
 SET gpusort.force = on;
@@ -57,8 +93,8 @@ SHOW gpusort.enabled;
 -- What is none.
 SELECT * FROM gpusort_advise('');
 SELECT * FROM gpusort_advise('SELECT 1; SELECT 2');
-SELECT * FROM gpusort_advise('CREATE TABLE x AS SELECT * FROM advised ORDER BY k');
-SELECT * FROM gpusort_advise('EXPLAIN SELECT * FROM advised ORDER BY k');
+SELECT * FROM gpusort_advise('COPY advised TO STDOUT');
+SELECT * FROM gpusort_advise('EXPLAIN EXECUTE x');
 SELECT * FROM gpusort_advise('SELECT nonsense FROM advised');
 SELECT * FROM gpusort_advise('SELECT * FROM advised WHERE s = $1 ORDER BY $2');
 SELECT count(*) FROM gpusort_advise(NULL);
@@ -72,6 +108,7 @@ GRANT SELECT ON advised TO gpusort_asker;
 SET ROLE gpusort_asker;
 SELECT taken_over FROM gpusort_advise('SELECT * FROM advised ORDER BY k');
 SELECT taken_over FROM gpusort_advise('DELETE FROM advised');
+SELECT taken_over FROM gpusort_advise('CREATE INDEX ON advised (k)');
 RESET ROLE;
 DROP OWNED BY gpusort_asker;
 DROP ROLE gpusort_asker;

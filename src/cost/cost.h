@@ -214,6 +214,9 @@ extern Cost gpusort_hash_join_extra_cost(const HashPath *hash);
  */
 extern Cost gpusort_hash_join_cost(double outer_rows, double inner_rows, int inner_width);
 
+/* Returns what of that the planner charges, for hashing by one column. */
+extern Cost gpusort_hash_join_charge(double outer_rows, double inner_rows);
+
 /* Rows that are to be grouped. */
 typedef struct GpuSortGroups
 {

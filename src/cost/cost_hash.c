@@ -235,9 +235,15 @@ gpusort_hash_join_extra_cost(const HashPath *hash)
 }
 
 Cost
+gpusort_hash_join_charge(double outer_rows, double inner_rows)
+{
+	return cpu_operator_cost * (outer_rows + inner_rows) + cpu_tuple_cost * inner_rows;
+}
+
+Cost
 gpusort_hash_join_cost(double outer_rows, double inner_rows, int inner_width)
 {
-	return cpu_operator_cost * (outer_rows + inner_rows) + cpu_tuple_cost * inner_rows +
+	return gpusort_hash_join_charge(outer_rows, inner_rows) +
 		JOIN_OUTER_ROW_COST * outer_rows + JOIN_INNER_ROW_COST * inner_rows +
 		missing_cost(outer_rows, inner_rows, inner_rows * (inner_width + HASH_ROW_BYTES));
 }

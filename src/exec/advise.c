@@ -4,23 +4,37 @@
  *		would change that.
  *
  * The query is planned twice, with the current settings and without gpusort, but never executed.
- * The caller needs the privileges that EXPLAIN of the query needs.
+ * The caller needs the privileges that EXPLAIN of the query needs.  Of a command that has a query
+ * in it, that query is planned as the command would have it planned.
+ *
+ * CREATE INDEX is not planned.  Whether its build would be taken over is asked of each table that
+ * gets an index, and the caller must own the table, as for the command.
  */
 #include "postgres.h"
 
+#include <math.h>
+
+#include "access/table.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
+#include "commands/tablecmds.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/extensible.h"
+#include "parser/parse_utilcmd.h"
 #include "tcop/tcopprot.h"
 #include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/ruleutils.h"
 #include "utils/tuplestore.h"
 
 #include "exec/explain_private.h"
+#include "index/index.h"
 #include "pg_compat/executor.h"
 #include "plan/plan.h"
 
@@ -37,25 +51,83 @@ enum
 	ADVICE_TAKEN_OVER,
 	ADVICE_REASON,
 	ADVICE_SETTING,
-	ADVICE_SORT_COST_WITHOUT,
-	ADVICE_SORT_COST,
-	ADVICE_GAIN,
+	ADVICE_QUERY_GAIN,
+	ADVICE_SORT_GAIN,
 	ADVICE_QUERY_COST_WITHOUT,
 	ADVICE_QUERY_COST,
+	ADVICE_SORT_COST_WITHOUT,
+	ADVICE_SORT_COST,
 	ADVICE_COLUMNS
 };
 
+/* What is asked about. */
+typedef struct Question
+{
+	const char *text;
+	RawStmt    *statement;		/* a query, an INDEX statement, or what can't be advised about */
+	int			cursor_options; /* with which its query is planned */
+} Question;
+
+/* Returns the SELECT that the INTO of a SELECT stands in. */
+static SelectStmt *
+leftmost_select(SelectStmt *select)
+{
+	while (select->op != SETOP_NONE)
+		select = select->larg;
+	return select;
+}
+
+/*
+ * Replaces EXPLAIN, CREATE TABLE AS and the like, COPY (query) TO and DECLARE CURSOR by the
+ * statement within.
+ */
+static void
+unwrap(Question *question)
+{
+	Node	   *statement = question->statement->stmt;
+	Node	   *within = NULL;
+
+	switch (nodeTag(statement))
+	{
+		case T_ExplainStmt:
+			within = ((const ExplainStmt *) statement)->query;
+			break;
+		case T_CreateTableAsStmt:
+			within = ((const CreateTableAsStmt *) statement)->query;
+			break;
+		case T_CopyStmt:
+			within = ((const CopyStmt *) statement)->query;
+			break;
+		case T_DeclareCursorStmt:
+			question->cursor_options = ((const DeclareCursorStmt *) statement)->options;
+			within = ((const DeclareCursorStmt *) statement)->query;
+			break;
+		case T_SelectStmt:
+			leftmost_select((SelectStmt *) statement)->intoClause = NULL;
+			break;
+		default:
+			break;
+	}
+	if (within == NULL)
+		return;
+	question->statement->stmt = within;
+	unwrap(question);
+}
+
 /* Parses a text, which must be a single statement. */
-static RawStmt *
+static Question
 parse_one(const char *text)
 {
 	List	   *statements = pg_parse_query(text);
+	Question	question = {.text = text, .cursor_options = CURSOR_OPT_PARALLEL_OK};
 
 	if (list_length(statements) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("gpusort_advise() wants one statement, not %d", list_length(statements))));
-	return linitial_node(RawStmt, statements);
+	question.statement = linitial_node(RawStmt, statements);
+	unwrap(&question);
+	return question;
 }
 
 /*
@@ -76,12 +148,12 @@ refuse_utility(const Query *query)
 
 /* Returns the queries that the statement is rewritten to.  It may have parameters $1 and so on. */
 static List *
-analyze(const char *text)
+analyze(const Question *question)
 {
-	RawStmt    *statement = parse_one(text);
 	Oid		   *types = NULL;
 	int			ntypes = 0;
-	List	   *queries = pg_analyze_and_rewrite_varparams(statement, text, &types, &ntypes, NULL);
+	List	   *queries = pg_analyze_and_rewrite_varparams(question->statement, question->text,
+														   &types, &ntypes, NULL);
 	ListCell   *lc;
 
 	for (int i = 0; i < ntypes; i++)
@@ -97,21 +169,21 @@ analyze(const char *text)
 }
 
 static List *
-plan(List *queries, const char *text)
+plan(List *queries, const Question *question)
 {
-	return pg_plan_queries(copyObject(queries), text, CURSOR_OPT_PARALLEL_OK, NULL);
+	return pg_plan_queries(copyObject(queries), question->text, question->cursor_options, NULL);
 }
 
 /* Plans the queries without gpusort. */
 static List *
-plan_without(List *queries, const char *text)
+plan_without(List *queries, const Question *question)
 {
 	int			nest_level = NewGUCNestLevel();
 	List	   *plans;
 
 	(void) set_config_option("gpusort.enabled", "off", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
-	plans = plan(queries, text);
+	plans = plan(queries, question);
 	AtEOXact_GUC(true, nest_level);
 	return plans;
 }
@@ -181,41 +253,85 @@ put_text(Datum *value, bool *null, const char *text)
 		*value = CStringGetTextDatum(text);
 }
 
+/* Sets how many times less the second cost is than the first, to about two digits. */
 static void
-put_advice(ReturnSetInfo *rsinfo, PlannedStmt *stmt, const PlannedStmt *without, List *context,
+put_gain(Datum *value, bool *null, Cost without, Cost with)
+{
+	double		gain = with > 0 ? without / with : 0;
+
+	*null = with <= 0;
+	*value = Float8GetDatum(gain < 9.95 ? rint(gain * 10) / 10 : rint(gain));
+}
+
+/* Sets a cost, with as many digits as EXPLAIN shows. */
+static void
+put_cost(Datum *value, bool *null, Cost cost)
+{
+	*null = false;
+	*value = Float8GetDatum(rint(cost * 100) / 100);
+}
+
+/* The costs of a whole query. */
+typedef struct QueryCosts
+{
+	Cost		without;
+	Cost		with;
+} QueryCosts;
+
+static void
+put_advice(ReturnSetInfo *rsinfo, PlannedStmt *stmt, const QueryCosts *costs, List *context,
 		   const GpuSortLook *look)
 {
 	const Plan *input = look->sort != NULL ? look->plan : look->plan->lefttree;
-	const char *reason = look->reason;
 	Datum		values[ADVICE_COLUMNS] = {
 		[ADVICE_NODE] = CStringGetTextDatum(node_name(look->plan)),
 		[ADVICE_KIND] = CStringGetTextDatum(gpusort_kind_name(look->kind)),
 		[ADVICE_ROWS] = Float8GetDatum(input->plan_rows),
-		[ADVICE_TAKEN_OVER] = BoolGetDatum(reason == NULL),
-		[ADVICE_SORT_COST_WITHOUT] = Float8GetDatum(look->core_cost),
-		[ADVICE_SORT_COST] = Float8GetDatum(look->cost),
-		[ADVICE_GAIN] = Float8GetDatum(look->cost > 0 ? look->core_cost / look->cost : 0),
-		[ADVICE_QUERY_COST_WITHOUT] = Float8GetDatum(without->planTree->total_cost),
-		[ADVICE_QUERY_COST] = Float8GetDatum(stmt->planTree->total_cost),
+		[ADVICE_TAKEN_OVER] = BoolGetDatum(look->reason == NULL),
 	};
 	bool		nulls[ADVICE_COLUMNS] = {
-		[ADVICE_SORT_COST_WITHOUT] = !look->has_costs,
-		[ADVICE_SORT_COST] = !look->has_costs,
-		[ADVICE_GAIN] = !look->has_costs || look->cost <= 0,
+		[ADVICE_SORT_GAIN] = true,
+		[ADVICE_SORT_COST_WITHOUT] = true,
+		[ADVICE_SORT_COST] = true,
 	};
 
 	put_text(&values[ADVICE_SORT_KEY], &nulls[ADVICE_SORT_KEY],
 			 look->sort != NULL ? sort_key(stmt, context, look) : NULL);
-	put_text(&values[ADVICE_REASON], &nulls[ADVICE_REASON], reason);
+	put_text(&values[ADVICE_REASON], &nulls[ADVICE_REASON], look->reason);
 	put_text(&values[ADVICE_SETTING], &nulls[ADVICE_SETTING],
-			 reason != NULL ? gpusort_setting_for(reason) : NULL);
+			 look->reason != NULL ? gpusort_setting_for(look->reason) : NULL);
+	put_gain(&values[ADVICE_QUERY_GAIN], &nulls[ADVICE_QUERY_GAIN], costs->without, costs->with);
+	put_cost(&values[ADVICE_QUERY_COST_WITHOUT], &nulls[ADVICE_QUERY_COST_WITHOUT],
+			 costs->without);
+	put_cost(&values[ADVICE_QUERY_COST], &nulls[ADVICE_QUERY_COST], costs->with);
+	if (look->has_costs)
+	{
+		put_gain(&values[ADVICE_SORT_GAIN], &nulls[ADVICE_SORT_GAIN], look->core_cost, look->cost);
+		put_cost(&values[ADVICE_SORT_COST_WITHOUT], &nulls[ADVICE_SORT_COST_WITHOUT],
+				 look->core_cost);
+		put_cost(&values[ADVICE_SORT_COST], &nulls[ADVICE_SORT_COST], look->cost);
+	}
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
+/* Returns what a plan costs, with what the planner leaves out of what these nodes of it cost. */
+static Cost
+whole_cost(const PlannedStmt *stmt, const List *looks)
+{
+	Cost		cost = stmt->planTree->total_cost;
+	ListCell   *lc;
+
+	foreach(lc, looks)
+		cost += ((const GpuSortLook *) lfirst(lc))->lacking;
+	return cost;
+}
+
 static void
-advise(ReturnSetInfo *rsinfo, PlannedStmt *stmt, const PlannedStmt *without)
+advise(ReturnSetInfo *rsinfo, PlannedStmt *stmt, PlannedStmt *without, bool all_read)
 {
 	List	   *context;
+	List	   *looks;
+	QueryCosts	costs;
 	ListCell   *lc;
 
 	/* a utility command that a rule has added */
@@ -223,8 +339,99 @@ advise(ReturnSetInfo *rsinfo, PlannedStmt *stmt, const PlannedStmt *without)
 		return;
 	gpusort_check_permissions(stmt);
 	context = deparse_context(stmt);
-	foreach(lc, gpusort_look_at_sorts(stmt, true))
-		put_advice(rsinfo, stmt, without, context, lfirst(lc));
+	looks = gpusort_look_at_sorts(stmt, all_read);
+	costs.with = whole_cost(stmt, looks);
+	costs.without = whole_cost(without, gpusort_look_at_sorts(without, all_read));
+	foreach(lc, looks)
+		put_advice(rsinfo, stmt, &costs, context, lfirst(lc));
+}
+
+static void
+advise_on_queries(ReturnSetInfo *rsinfo, const Question *question)
+{
+	List	   *queries = analyze(question);
+	List	   *plans = plan(queries, question);
+	List	   *without = plan_without(queries, question);
+	bool		all_read = !(question->cursor_options & CURSOR_OPT_FAST_PLAN);
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	forboth(lc, plans, lc2, without)
+		advise(rsinfo, lfirst_node(PlannedStmt, lc), lfirst_node(PlannedStmt, lc2), all_read);
+}
+
+/* ---------- CREATE INDEX ---------- */
+
+/* Returns the key columns of an index, as ORDER BY would name them. */
+static char *
+index_key(Relation heap, const IndexStmt *statement)
+{
+	List	   *context = deparse_context_for(RelationGetRelationName(heap),
+											  RelationGetRelid(heap));
+	StringInfoData text;
+	ListCell   *lc;
+
+	initStringInfo(&text);
+	foreach(lc, statement->indexParams)
+	{
+		const IndexElem *element = lfirst_node(IndexElem, lc);
+
+		appendStringInfo(&text, "%s%s%s", text.len > 0 ? ", " : "",
+						 element->name != NULL ? quote_identifier(element->name)
+						 : deparse_expression(element->expr, context, false, false),
+						 element->ordering == SORTBY_DESC ? " DESC" : "");
+	}
+	return text.data;
+}
+
+static void
+advise_on_build(ReturnSetInfo *rsinfo, Relation heap, const IndexStmt *statement)
+{
+	Datum		values[ADVICE_COLUMNS];
+	bool		nulls[ADVICE_COLUMNS];
+	double		rows;
+	const char *reason = gpusort_index_reason_to_leave(heap, statement, &rows);
+
+	memset(nulls, true, sizeof(nulls));
+	put_text(&values[ADVICE_NODE], &nulls[ADVICE_NODE], "Index Build");
+	put_text(&values[ADVICE_KIND], &nulls[ADVICE_KIND], gpusort_kind_name(GPUSORT_KIND_INDEX));
+	put_text(&values[ADVICE_SORT_KEY], &nulls[ADVICE_SORT_KEY], index_key(heap, statement));
+	values[ADVICE_ROWS] = Float8GetDatum(rows);
+	values[ADVICE_TAKEN_OVER] = BoolGetDatum(reason == NULL);
+	nulls[ADVICE_ROWS] = nulls[ADVICE_TAKEN_OVER] = false;
+	put_text(&values[ADVICE_REASON], &nulls[ADVICE_REASON], reason);
+	put_text(&values[ADVICE_SETTING], &nulls[ADVICE_SETTING],
+			 reason != NULL ? gpusort_setting_for(reason) : NULL);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* An index of a partitioned table is built for each of its partitions. */
+static void
+advise_on_index(ReturnSetInfo *rsinfo, const Question *question)
+{
+	IndexStmt  *statement = castNode(IndexStmt, question->statement->stmt);
+	Oid			relid = RangeVarGetRelidExtended(statement->relation, AccessShareLock, 0,
+												 RangeVarCallbackOwnsRelation, NULL);
+	bool		has_parts = get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE &&
+		statement->relation->inh;
+	List	   *tables = has_parts ? find_all_inheritors(relid, AccessShareLock, NULL)
+		: list_make1_oid(relid);
+	ListCell   *lc;
+
+	if (strcmp(statement->accessMethod, "btree") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("gpusort_advise() knows of builds of btree indexes, not of \"%s\"",
+						statement->accessMethod)));
+	statement = transformIndexStmt(relid, statement, question->text);
+	foreach(lc, tables)
+	{
+		Relation	heap = table_open(lfirst_oid(lc), NoLock);
+
+		if (RELKIND_HAS_TABLE_AM(heap->rd_rel->relkind))
+			advise_on_build(rsinfo, heap, statement);
+		table_close(heap, NoLock);
+	}
 }
 
 /*
@@ -249,21 +456,17 @@ gpusort_advise(PG_FUNCTION_ARGS)
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	char	   *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	ErrorContextCallback context = {error_context_stack, point_into_text, query};
-	List	   *queries;
-	List	   *plans;
-	List	   *without;
-	ListCell   *lc;
-	ListCell   *lc2;
+	Question	question;
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (rsinfo->setDesc->natts != ADVICE_COLUMNS)
 		elog(ERROR, "gpusort_advise() is declared wrongly");
 	error_context_stack = &context;
-	queries = analyze(query);
-	plans = plan(queries, query);
-	without = plan_without(queries, query);
+	question = parse_one(query);
+	if (IsA(question.statement->stmt, IndexStmt))
+		advise_on_index(rsinfo, &question);
+	else
+		advise_on_queries(rsinfo, &question);
 	error_context_stack = context.previous;
-	forboth(lc, plans, lc2, without)
-		advise(rsinfo, lfirst_node(PlannedStmt, lc), lfirst_node(PlannedStmt, lc2));
 	return (Datum) 0;
 }

@@ -8,6 +8,7 @@
 #include "access/genam.h"
 #include "access/parallel.h"
 #include "nodes/execnodes.h"
+#include "nodes/parsenodes.h"
 #include "nodes/pathnodes.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
@@ -66,5 +67,16 @@ extern IndexBuildResult *gpusort_build_index(Relation heap, Relation index,
  * rather than a part of a shared one, sets spec->expected_rows itself.
  */
 extern bool gpusort_index_sort_spec(Relation index, GpuSortSpec *spec, const char **reason);
+
+/* ---------- eligible: what would become of an index that is not built ---------- */
+
+/*
+ * Returns why an index that a statement asks for, a btree whose expressions have been analyzed,
+ * would be left to PostgreSQL, or NULL if gpusort would build it.  *rows becomes the number of rows
+ * expected, of the table.  Raises the errors that the statement would for columns without an
+ * operator class.
+ */
+extern const char *gpusort_index_reason_to_leave(Relation heap, const IndexStmt *statement,
+												 double *rows);
 
 #endif							/* GPUSORT_INDEX_H */

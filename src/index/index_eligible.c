@@ -12,7 +12,11 @@
 #include "access/nbtree.h"
 #include "access/transam.h"
 #include "catalog/catalog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_am.h"
+#include "commands/defrem.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/plancat.h"
 #include "storage/bufmgr.h"
@@ -29,6 +33,37 @@
 
 /* ---------- the key ---------- */
 
+/* A key column of an index, as far as it says how rows are sorted. */
+typedef struct KeyColumn
+{
+	Oid			opfamily;
+	Oid			type;			/* that the operator class compares */
+	Oid			collation;
+	Oid			order_proc;		/* the operator class's comparison */
+	int16		option;			/* INDOPTION_* */
+} KeyColumn;
+
+/* Sets column i of a sort key; returns false with *reason if gpusort can't sort by it. */
+static bool
+set_key_column(GpuSortSpec *spec, int i, const KeyColumn *column, const char **reason)
+{
+	bool		descending = (column->option & INDOPTION_DESC) != 0;
+
+	spec->attnos[i] = i + 1;
+	spec->collations[i] = column->collation;
+	spec->sortops[i] = get_opfamily_member(column->opfamily, column->type, column->type,
+										   descending ? BTGreaterStrategyNumber
+										   : BTLessStrategyNumber);
+	spec->nulls_first[i] = (column->option & INDOPTION_NULLS_FIRST) != 0;
+	if (!OidIsValid(spec->sortops[i]))
+	{
+		*reason = "operator family has no ordering operator";
+		return false;
+	}
+	return gpusort_codec_fits_class(spec->sortops[i], column->opfamily, column->type,
+									column->order_proc, reason);
+}
+
 bool
 gpusort_index_sort_spec(Relation index, GpuSortSpec *spec, const char **reason)
 {
@@ -37,23 +72,14 @@ gpusort_index_sort_spec(Relation index, GpuSortSpec *spec, const char **reason)
 	*spec = gpusort_make_spec(GPUSORT_KIND_INDEX, nkeys);
 	for (int i = 0; i < nkeys; i++)
 	{
-		int16		option = index->rd_indoption[i];
-		Oid			type = index->rd_opcintype[i];
+		KeyColumn	column = {
+			.opfamily = index->rd_opfamily[i], .type = index->rd_opcintype[i],
+			.collation = index->rd_indcollation[i],
+			.order_proc = index_getprocid(index, i + 1, BTORDER_PROC),
+			.option = index->rd_indoption[i]
+		};
 
-		spec->attnos[i] = i + 1;
-		spec->collations[i] = index->rd_indcollation[i];
-		spec->sortops[i] = get_opfamily_member(index->rd_opfamily[i], type, type,
-											   (option & INDOPTION_DESC) != 0
-											   ? BTGreaterStrategyNumber
-											   : BTLessStrategyNumber);
-		spec->nulls_first[i] = (option & INDOPTION_NULLS_FIRST) != 0;
-		if (!OidIsValid(spec->sortops[i]))
-		{
-			*reason = "operator family has no ordering operator";
-			return false;
-		}
-		if (!gpusort_codec_fits_class(spec->sortops[i], index->rd_opfamily[i], type,
-									  index_getprocid(index, i + 1, BTORDER_PROC), reason))
+		if (!set_key_column(spec, i, &column, reason))
 			return false;
 	}
 	return true;
@@ -64,24 +90,24 @@ gpusort_index_sort_spec(Relation index, GpuSortSpec *spec, const char **reason)
 /* Width that is assumed for a value of unknown length, as the planner does. */
 #define UNKNOWN_WIDTH	32
 
-/* Returns the average width of the index's tuples, without their headers. */
-static int
-average_width(const GpuSortIndexTarget *target)
+/* What the decision about an index needs to know besides its sort key. */
+typedef struct Tuples
 {
-	TupleDesc	desc = RelationGetDescr(target->index);
-	int			width = 0;
+	const Oid  *types;			/* of the key columns */
+	int			width;			/* average width of the tuples, without their headers */
+	bool		is_partial;		/* the index has a predicate */
+} Tuples;
 
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-		AttrNumber	heap_attno = target->info->ii_IndexAttrNumbers[i];
-		int			att_width = att->attlen;
-
-		if (att_width <= 0 && heap_attno > 0)
-			att_width = get_attavgwidth(RelationGetRelid(target->heap), heap_attno);
-		width += att_width > 0 ? att_width : UNKNOWN_WIDTH;
-	}
-	return width;
+/*
+ * Returns the average width of a column of the index's tuples, of a type of this length.
+ * heap_attno is 0 if the column is an expression.
+ */
+static int
+average_width(Relation heap, AttrNumber heap_attno, int length)
+{
+	if (length <= 0 && heap_attno > 0)
+		length = get_attavgwidth(RelationGetRelid(heap), heap_attno);
+	return length > 0 ? length : UNKNOWN_WIDTH;
 }
 
 /*
@@ -89,30 +115,27 @@ average_width(const GpuSortIndexTarget *target)
  * build would get now.  Sets spec->expected_rows.
  */
 static bool
-is_worth_it(const GpuSortIndexTarget *target, size_t limit_bytes, GpuSortSpec *spec,
+is_worth_it(Relation heap, const Tuples *tuples, size_t limit_bytes, GpuSortSpec *spec,
 			const char **reason)
 {
 	GpuSortEstimate estimate;
-	Oid		   *types = palloc(spec->nkeys * sizeof(Oid));
-	GpuSortCostKeys keys = {spec->nkeys, spec->sortops, types, spec->collations};
+	GpuSortCostKeys keys = {spec->nkeys, spec->sortops, tuples->types, spec->collations};
 	BlockNumber pages;
 	double		rows;
 	double		all_visible;
 	double		header_bytes = MAXALIGN(SizeofMinimalTupleHeader) - sizeof(IndexTupleData);
 	double		tuple_bytes;
 
-	for (int i = 0; i < spec->nkeys; i++)
-		types[i] = TupleDescAttr(RelationGetDescr(target->index), i)->atttypid;
-	estimate_rel_size(target->heap, NULL, &pages, &rows, &all_visible);
-	if (!gpusort_estimate(&keys, rows, average_width(target), &estimate, reason))
-		return false;
+	estimate_rel_size(heap, NULL, &pages, &rows, &all_visible);
 	spec->expected_rows = rows;
+	if (!gpusort_estimate(&keys, rows, tuples->width, &estimate, reason))
+		return false;
 	if (gpusort_force)
 		return true;
 	tuple_bytes = estimate.memory_bytes - rows * header_bytes;
 	if (rows < gpusort_min_rows)
 		*reason = "fewer rows estimated than gpusort.min_rows";
-	else if (target->info->ii_Predicate != NIL || gpusort_enable_spill)
+	else if (tuples->is_partial || gpusort_enable_spill)
 		return true;
 	else if (tuple_bytes > limit_bytes + gpusort_sort_pool_limit())
 		*reason = "tuples estimated not to fit into maintenance_work_mem and the pool";
@@ -123,23 +146,126 @@ is_worth_it(const GpuSortIndexTarget *target, size_t limit_bytes, GpuSortSpec *s
 	return false;
 }
 
+/* Returns why no index of the table is built here, or NULL. */
+static const char *
+reason_of_table(Relation heap)
+{
+	if (!gpusort_enabled)
+		return "gpusort.enabled is off";
+	if (!gpusort_enable_index_build)
+		return "gpusort.enable_index_build is off";
+	if (RelationGetRelid(heap) < FirstNormalObjectId || IsCatalogRelation(heap) ||
+		IsToastRelation(heap))
+		return "index of a system table";
+	return NULL;
+}
+
 bool
 gpusort_index_is_eligible(const GpuSortIndexTarget *target, size_t limit_bytes, GpuSortSpec *spec,
 						  const char **reason)
 {
-	Relation	heap = target->heap;
+	TupleDesc	desc = RelationGetDescr(target->index);
+	Oid		   *types = palloc(desc->natts * sizeof(Oid));
+	Tuples		tuples = {.types = types, .is_partial = target->info->ii_Predicate != NIL};
 
-	if (!gpusort_enabled || !gpusort_enable_index_build)
-		*reason = "switched off";
-	else if (RelationGetRelid(heap) < FirstNormalObjectId || IsCatalogRelation(heap) ||
-			 IsToastRelation(heap))
-		*reason = "index of a system table";
-	else if (RelationGetNumberOfBlocks(target->index) != 0)
+	*reason = reason_of_table(target->heap);
+	if (*reason == NULL && RelationGetNumberOfBlocks(target->index) != 0)
 		*reason = "index has pages";
-	else
-		return gpusort_index_sort_spec(target->index, spec, reason) &&
-			is_worth_it(target, limit_bytes, spec, reason);
-	return false;
+	if (*reason != NULL)
+		return false;
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		types[i] = att->atttypid;
+		tuples.width += average_width(target->heap, target->info->ii_IndexAttrNumbers[i],
+									  att->attlen);
+	}
+	return gpusort_index_sort_spec(target->index, spec, reason) &&
+		is_worth_it(target->heap, &tuples, limit_bytes, spec, reason);
+}
+
+/* ---------- an index that is asked about ---------- */
+
+/* Returns what CREATE INDEX would make of a key column of this type. */
+static KeyColumn
+resolve_column(const IndexElem *element, Oid type, Oid collation)
+{
+	Oid			opclass = ResolveOpClass(element->opclass, type, "btree", BTREE_AM_OID);
+	KeyColumn	column = {
+		.opfamily = get_opclass_family(opclass), .type = get_opclass_input_type(opclass),
+		.collation = element->collation != NIL ? get_collation_oid(element->collation, false)
+		: collation
+	};
+
+	column.order_proc = get_opfamily_proc(column.opfamily, column.type, column.type, BTORDER_PROC);
+	if (element->ordering == SORTBY_DESC)
+		column.option |= INDOPTION_DESC;
+	if (element->nulls_ordering == SORTBY_NULLS_FIRST ||
+		(element->nulls_ordering == SORTBY_NULLS_DEFAULT && element->ordering == SORTBY_DESC))
+		column.option |= INDOPTION_NULLS_FIRST;
+	return column;
+}
+
+/* Finds type, collation and number, 0 for an expression, of a column of an index of the table. */
+static void
+find_column(Relation heap, const IndexElem *element, Oid *type, Oid *collation,
+			AttrNumber *heap_attno)
+{
+	int32		typmod;
+
+	*heap_attno = InvalidAttrNumber;
+	if (element->name == NULL)
+	{
+		*type = exprType(element->expr);
+		*collation = exprCollation(element->expr);
+		return;
+	}
+	*heap_attno = get_attnum(RelationGetRelid(heap), element->name);
+	if (*heap_attno == InvalidAttrNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" does not exist", element->name)));
+	get_atttypetypmodcoll(RelationGetRelid(heap), *heap_attno, type, &typmod, collation);
+}
+
+const char *
+gpusort_index_reason_to_leave(Relation heap, const IndexStmt *statement, double *rows)
+{
+	int			nkeys = list_length(statement->indexParams);
+	GpuSortSpec spec = gpusort_make_spec(GPUSORT_KIND_INDEX, nkeys);
+	Oid		   *types = palloc(nkeys * sizeof(Oid));
+	Tuples		tuples = {.types = types, .is_partial = statement->whereClause != NULL};
+	const char *reason = reason_of_table(heap);
+	const char *key_reason = NULL;
+	ListCell   *lc;
+	int			i = 0;
+
+	foreach(lc, list_concat_copy(statement->indexParams, statement->indexIncludingParams))
+	{
+		const IndexElem *element = lfirst_node(IndexElem, lc);
+		Oid			type;
+		Oid			collation;
+		AttrNumber	heap_attno;
+
+		find_column(heap, element, &type, &collation, &heap_attno);
+		tuples.width += average_width(heap, heap_attno, get_typlen(type));
+		if (i < nkeys)
+		{
+			KeyColumn	column = resolve_column(element, type, collation);
+
+			types[i] = type;
+			if (key_reason == NULL)
+				(void) set_key_column(&spec, i, &column, &key_reason);
+		}
+		i++;
+	}
+	if (reason == NULL)
+		reason = key_reason;
+	if (reason == NULL)
+		(void) is_worth_it(heap, &tuples, (size_t) maintenance_work_mem * 1024, &spec, &reason);
+	*rows = spec.expected_rows;
+	return reason;
 }
 
 /* ---------- how many workers ---------- */

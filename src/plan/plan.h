@@ -51,6 +51,8 @@ typedef struct GpuSortLook
 	bool		has_costs;
 	Cost		core_cost;
 	Cost		cost;
+	/* what a node of PostgreSQL's costs beyond the planner's estimate; 0 if that is not known */
+	Cost		lacking;
 } GpuSortLook;
 
 /* Returns the setting that would change a reason, or NULL. */

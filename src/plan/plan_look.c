@@ -175,11 +175,14 @@ static const struct
 }			settings[] = {
 	{"gpusort.enabled is off", "gpusort.enabled"},
 	{"gpusort.enable_order_by is off", "gpusort.enable_order_by"},
+	{"gpusort.enable_index_build is off", "gpusort.enable_index_build"},
 	{"fewer rows estimated than gpusort.min_rows", "gpusort.min_rows"},
 	{"rows estimated not to fit into work_mem * hash_mem_multiplier", "gpusort.pool_size"},
 	{"rows estimated not to fit into work_mem * hash_mem_multiplier and gpusort.pool_quota",
 	"gpusort.enable_spill"},
 	{"rows estimated not to fit into what is free of the pool", "gpusort.enable_spill"},
+	{"tuples estimated not to fit into maintenance_work_mem and the pool", "gpusort.enable_spill"},
+	{"tuples estimated not to fit into what is free of the pool", "gpusort.enable_spill"},
 	{"estimated to cost more than PostgreSQL's sort", "gpusort.cost_row"},
 	{"estimated to cost more than sorting group by group", "gpusort.cost_row"},
 	{"estimated to cost more than merging what is sorted", "gpusort.cost_row"},
@@ -226,8 +229,58 @@ gpusort_look_at_left(const Sort *sort, GpuSortLimit limit, const PlannedStmt *st
 		note_costs(look, sort->plan.total_cost - sort->plan.lefttree->total_cost,
 				   estimate->startup_cost + estimate->run_cost);
 	else if (estimate != NULL)
+	{
 		note_costs(look, gpusort_core_cost(sort, estimate, stmt->rtable),
 				   gpusort_cost_until(estimate, sort->plan.plan_rows, limit.rows));
+		look->lacking = look->core_cost -
+			(sort->plan.total_cost - sort->plan.lefttree->total_cost);
+	}
+	return look;
+}
+
+/* Returns what the hash table of an Agg costs beyond the planner's estimate. */
+static Cost
+lacking_of_agg(const Agg *agg)
+{
+	const Plan *input = agg->plan.lefttree;
+	GpuSortGroups groups = {
+		.rows = input->plan_rows, .groups = (double) agg->numGroups, .width = agg->plan.plan_width,
+		.columns = agg->numCols
+	};
+
+	for (int i = 0; i < agg->numCols; i++)
+	{
+		const TargetEntry *column = list_nth_node(TargetEntry, input->targetlist,
+												  agg->grpColIdx[i] - 1);
+
+		if (!get_typbyval(exprType((Node *) column->expr)))
+			groups.references++;
+	}
+	return gpusort_hash_extra_cost(&groups, 1);
+}
+
+/* Returns the same of a hash join, apart from what the planner charges for hashing. */
+static Cost
+lacking_of_join(const HashJoin *join)
+{
+	const Plan *outer = join->join.plan.lefttree;
+	const Plan *inner = join->join.plan.righttree;
+
+	return gpusort_hash_join_cost(outer->plan_rows, inner->plan_rows, inner->plan_width) -
+		gpusort_hash_join_charge(outer->plan_rows, inner->plan_rows);
+}
+
+GpuSortLook *
+gpusort_look_at_hashing(const Plan *plan, const Sort *sort, const char *reason)
+{
+	GpuSortKind kind = IsA(plan, Agg) ? GPUSORT_KIND_GROUP :
+		IsA(plan, HashJoin) ? GPUSORT_KIND_JOIN : GPUSORT_KIND_SET_OPERATION;
+	GpuSortLook *look = gpusort_look_at_plan(plan, sort, kind, reason);
+
+	if (IsA(plan, Agg) && ((const Agg *) plan)->aggstrategy == AGG_HASHED)
+		look->lacking = lacking_of_agg((const Agg *) plan);
+	else if (IsA(plan, HashJoin))
+		look->lacking = lacking_of_join((const HashJoin *) plan);
 	return look;
 }
 

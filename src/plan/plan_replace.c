@@ -355,14 +355,6 @@ reads_all(const Plan *plan, GpuSortLimit limit)
 	}
 }
 
-static GpuSortKind
-kind_of_hashing(const Plan *plan)
-{
-	if (IsA(plan, Agg))
-		return GPUSORT_KIND_GROUP;
-	return IsA(plan, HashJoin) ? GPUSORT_KIND_JOIN : GPUSORT_KIND_SET_OPERATION;
-}
-
 /* Looks at sorts that are no Sort nodes. */
 static void
 look_at_node(const Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
@@ -376,8 +368,7 @@ look_at_node(const Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 				 gpusort_look_at_node((const CustomScan *) plan, limit, statement->stmt));
 	reason = gpusort_reason_for_hashing(plan, statement->stmt, &sort);
 	if (reason != NULL)
-		add_look(statement, gpusort_look_at_plan(plan, sort, kind_of_hashing(plan),
-												 why_left(statement, reason)));
+		add_look(statement, gpusort_look_at_hashing(plan, sort, why_left(statement, reason)));
 	if (!IsA(plan, Agg))
 		return;
 	foreach(lc, gpusort_reasons_inside((const Agg *) plan))

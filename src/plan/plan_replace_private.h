@@ -90,12 +90,17 @@ extern List *gpusort_reasons_inside(const Agg *agg);
 
 /* ---------- looks: what EXPLAIN and gpusort_advise() tell of sorts ---------- */
 
-/* Look at a Sort that is left for this reason; at another node; and at a node of ours. */
+/*
+ * Look at a Sort that is left for this reason; at another node; at one that has a hash table; and
+ * at a node of ours.
+ */
 extern GpuSortLook *gpusort_look_at_left(const Sort *sort, GpuSortLimit limit,
 										 const PlannedStmt *stmt, const char *reason,
 										 const GpuSortEstimate *estimate);
 extern GpuSortLook *gpusort_look_at_plan(const Plan *plan, const Sort *sort, GpuSortKind kind,
 										 const char *reason);
+extern GpuSortLook *gpusort_look_at_hashing(const Plan *plan, const Sort *sort,
+											const char *reason);
 extern GpuSortLook *gpusort_look_at_node(const CustomScan *scan, GpuSortLimit limit,
 										 const PlannedStmt *stmt);
 
