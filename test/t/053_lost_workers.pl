@@ -9,10 +9,12 @@ use GpuSortTest;
 use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(sleep time);
 
-my $node = start_node('main', 'gpusort.pool_size = 128MB', 'gpusort.force = on', 'max_worker_processes = 12', 'max_parallel_workers = 12',
-	'max_parallel_workers_per_gather = 2', 'max_parallel_maintenance_workers = 2', 'min_parallel_table_scan_size = 0', 'gpusort.slice_pages = 16',
-	'restart_after_crash = on', 'wal_level = replica', 'autovacuum = off');
+my @common = ('gpusort.force = on', 'max_worker_processes = 12', 'max_parallel_workers = 12', 'max_parallel_workers_per_gather = 2',
+	'max_parallel_maintenance_workers = 2', 'min_parallel_table_scan_size = 0', 'restart_after_crash = on', 'wal_level = replica', 'autovacuum = off',
+	'dynamic_shared_memory_type = mmap');
+my $node = start_node('main', @common, 'gpusort.pool_size = 128MB', 'gpusort.slice_pages = 16');
 my $file = $node->data_dir . '/rows';
 
 $node->safe_psql('postgres', qq(
@@ -36,21 +38,18 @@ $node->safe_psql('postgres', qq(
 		UNION ALL SELECT 'made', count(*), NULL, 0 FROM pg_class WHERE relname LIKE 'made%';
 	VACUUM ANALYZE;
 	COPY source TO '$file'));
-my $pool_bytes = service($node, 'pool_bytes_free');
-my $contents = $node->safe_psql('postgres', 'TABLE contents');
-
 my @parallel = ('SET parallel_setup_cost = 0', 'SET parallel_tuple_cost = 0', 'SET gpusort.cost_gather = 0');
 my @parallel_join = (@parallel, 'SET enable_hashjoin = off', 'SET enable_nestloop = off');
 my $sorted = 'SELECT count(*), max(r) FROM (SELECT i AS r FROM source ORDER BY h, i OFFSET 1) s';
 my $shared = "SELECT count(*), sum(r) FROM (SELECT rank() OVER (PARTITION BY h % 10 ORDER BY i) AS r, pad FROM source) s WHERE pad > ''";
 my $join = 'SELECT count(*) FROM source a JOIN source b USING (h) WHERE a.i + b.i > 0';
 
-# Statements, what a fault in them is said to be in, and what else is set.  A worker of some is
-# killed, too, for which the server restarts.
+# Statements, what a fault in them is said to be in, and what else is set.
 my @statements = (
 	[ 'COPY FROM', 'a chunk of a COPY', "COPY target FROM '$file'" ],
 	[ 'COPY FROM a program that pauses', 'a chunk of a COPY', "COPY target FROM PROGRAM 'cat $file $file $file; sleep 0.5; cat $file'" ],
 	[ 'COPY FROM into partitions', 'a chunk of a COPY', "COPY parted FROM '$file'" ],
+	[ 'COPY FROM into partitions, at its end', 'the end of a COPY', "COPY parted FROM '$file'" ],
 	[ 'COPY TO of a table', 'a slice of rows', "COPY source TO PROGRAM 'cat >/dev/null'" ],
 	[ 'COPY TO of sorted rows', 'a slice of rows', "COPY (SELECT * FROM source ORDER BY h, i) TO PROGRAM 'cat >/dev/null'" ],
 	[ 'CREATE TABLE AS', 'a slice of new rows', 'CREATE TABLE made AS SELECT * FROM source ORDER BY h, i' ],
@@ -80,6 +79,36 @@ my @statements = (
 	[ 'those who help with ties of strings of an index', 'a stretch of a sort', q(CREATE INDEX made ON source (('http://' || (h % 2)::text || '/www.example.com/' || (i % 1000)::text) COLLATE "C")) ],
 	[ 'those who help to verify an index', 'a stretch of a sort', 'CREATE INDEX made ON source (h, i)', 'SET gpusort.verify = on' ]);
 
+# Sorts in files, of which each participant has a portion.
+my $spilled = 'SELECT * FROM t ORDER BY h, i';
+my @by_portions = (
+	[ 'portions of a sort', 'a portion of a sort', "SELECT count(q::text) FROM ($spilled OFFSET 0) q" ],
+	[ 'CREATE TABLE AS of portions', 'a portion of a sort', "CREATE TABLE made AS $spilled" ],
+	[ 'COPY TO of portions', 'a portion of a sort', "COPY ($spilled) TO PROGRAM 'cat >/dev/null'" ],
+	[ 'a spilled shared sort', 'a part of a sort', 'SELECT count(*), sum(r) FROM (SELECT rank() OVER (PARTITION BY g ORDER BY i) AS r, pad FROM t) s WHERE pad > $$$$',
+		'SET gpusort.enable_shared_sort = on' ],
+	[ 'a spilled collected sort', 'a part of a sort', "SELECT count(q::text) FROM ($spilled OFFSET 0) q" ],
+	[ 'a spilled index that reads', 'rows of an index', 'CREATE INDEX made ON t (h, i) INCLUDE (pad)' ],
+	[ 'portions of an index', 'a slice of an index', 'CREATE INDEX made ON t (h, i) INCLUDE (pad)' ]);
+
+# What was there before.
+my ($pool_bytes, $contents, $segments);
+
+# The number of segments of dynamic shared memory, which are files with random names.
+sub count_segments
+{
+	my @files = glob $node->data_dir . '/pg_dynshmem/*';
+
+	return scalar @files;
+}
+
+sub note_state
+{
+	$pool_bytes = service($node, 'pool_bytes_free');
+	$contents = $node->safe_psql('postgres', 'TABLE contents');
+	$segments = count_segments();
+}
+
 # All is as before, and the statement can be done.
 sub is_unchanged
 {
@@ -88,6 +117,12 @@ sub is_unchanged
 	is($node->safe_psql('postgres', 'TABLE contents'), $contents, "$label: nothing has changed");
 	nothing_is_left($node, $pool_bytes, $label);
 	ok($node->poll_query_until('postgres', q(SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'parallel worker')), "$label: no worker is left");
+	for (1 .. 600)
+	{
+		last if count_segments() == $segments;
+		sleep 0.1;
+	}
+	is(count_segments(), $segments, "$label: no shared memory is left");
 }
 
 # Run statements whose parts take their time, and wait for a worker that has one; its pid, or 0 if
@@ -114,10 +149,10 @@ sub begin_slowly
 	return ($run, $pid);
 }
 
-for (@statements)
+# A worker that does this part of a statement goes in every way that there is.
+sub lose_worker
 {
-	my ($label, $part, $statement, @settings) = @$_;
-	my $may_crash = $label =~ /^(?:COPY FROM|COPY TO of sorted rows|INSERT|CLUSTER that writes|CREATE INDEX that reads|a shared sort)$/;
+	my ($label, $part, $statement, @settings) = @_;
 
 	for my $case ([ 'worker_error', qr/ERROR:  injected error in \Q$part\E$/m ], [ 'worker_exit', qr/ERROR:  lost connection to parallel worker$/m ])
 	{
@@ -142,7 +177,6 @@ for (@statements)
 		my ($how, $pattern) = @$case;
 		my ($run, $pid, $err);
 
-		next if $how eq 'kill -9' && !$may_crash;
 		for (1 .. 20)
 		{
 			($run, $pid) = begin_slowly(\$err, "SET gpusort.inject_fault_at = '$part'", @settings, 'BEGIN', $statement, 'ROLLBACK');
@@ -155,6 +189,24 @@ for (@statements)
 		is_unchanged("$label, $how");
 	}
 }
-unlike(slurp_file($node->logfile), qr/PANIC|TRAP|signal 11|invalid page|was not closed|leak/, 'nothing odd in the log');
-$node->stop;
+sub end_node
+{
+	unlike(slurp_file($node->logfile), qr/PANIC|TRAP|signal 11|invalid page|was not closed|leak/, 'nothing odd in the log');
+	$node->stop;
+}
+
+note_state();
+lose_worker(@$_) for @statements;
+end_node();
+
+$node = start_node('spilling', @common, 'gpusort.pool_size = 192MB', 'gpusort.pool_quota = 40', 'work_mem = 1MB', 'hash_mem_multiplier = 1', 'maintenance_work_mem = 1MB',
+	'parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'gpusort.cost_gather = 0', 'gpusort.late_rows = off', 'gpusort.enable_shared_sort = off');
+$node->safe_psql('postgres', q(
+	CREATE EXTENSION gpusort;
+	CREATE TABLE t WITH (parallel_workers = 2) AS SELECT i, i / 3 AS g, hashint8(i) AS h, repeat('x', 350 + i % 150) AS pad FROM generate_series(1, 180000) i;
+	CREATE VIEW contents AS SELECT count(*) AS made, (SELECT count(*) FROM t) AS rows FROM pg_class WHERE relname LIKE 'made%';
+	VACUUM ANALYZE));
+note_state();
+lose_worker(@$_) for @by_portions;
+end_node();
 done_testing();

@@ -129,15 +129,25 @@ sub reload
 	$node->poll_query_until('postgres', "SELECT pg_conf_load_time() > '$loaded'") or die "the configuration is not read\n";
 }
 
-# kill -9 a process of the server; returns when the server has ended all others, and begun anew.
+# kill -9 a process of the server; returns when the server has ended all others, and begun anew, or false
+# if the process had come to its end by itself.
 sub crash
 {
 	my ($node, $pid) = @_;
 	my $offset = -s $node->logfile;
+	my $killed = 0;
 
 	die "which process is to be killed?\n" if $pid !~ /^[1-9]\d*$/;
-	kill 'KILL', $pid;
-	$node->wait_for_log(qr/all server processes terminated.*ready to accept connections/s, $offset);
+	kill('KILL', $pid) or return 0;
+	sleep 0.02 while kill 0, $pid;
+	for (1 .. 200)
+	{
+		$killed = slurp_file($node->logfile, $offset) =~ /\(PID $pid\) was terminated by signal 9/;
+		last if $killed;
+		sleep 0.05;
+	}
+	$node->wait_for_log(qr/all server processes terminated.*ready to accept connections/s, $offset) if $killed;
+	return $killed;
 }
 
 # Run a psql script in a session that pg_cancel_backend or pg_terminate_backend is called for as soon as the
