@@ -45,6 +45,7 @@
 #include "sort/sort.h"
 #include "sort/sort_input.h"
 #include "sort/sort_parts.h"
+#include "team/worker_wait.h"
 #include "team/workers.h"
 
 /* Lives in dynamic shared memory.  Behind it lies the team that sorts. */
@@ -127,7 +128,7 @@ estimate_shared(CustomScanState *css, ParallelContext *pcxt)
  * be had for the sort, every row goes through the Gather.
  */
 static void
-initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+begin_execution(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
 	GpuSortCollectState *node = (GpuSortCollectState *) css;
 	GpuSortCollectShared *shared = coordinate;
@@ -144,6 +145,13 @@ initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	gpusort_team_init(team_of(shared), 0);
 	node->shared = shared;
 	node->context = pcxt;
+}
+
+static void
+initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	gpusort_worker_watch(css->ss.ps.state->es_query_cxt);
+	begin_execution(css, pcxt, coordinate);
 }
 
 static void
@@ -442,7 +450,7 @@ GpuSortNodeKind gpusort_collect_kind = {
 		.ReScanCustomScan = rescan_node,
 		.EstimateDSMCustomScan = estimate_shared,
 		.InitializeDSMCustomScan = initialize_shared,
-		.ReInitializeDSMCustomScan = initialize_shared,
+		.ReInitializeDSMCustomScan = begin_execution,
 		.InitializeWorkerCustomScan = attach_shared,
 		.ShutdownCustomScan = detach_shared,
 		.ExplainCustomScan = explain_node

@@ -18,6 +18,7 @@
 #include "exec/shared_private.h"
 #include "pg_compat/executor.h"
 #include "sort/sort.h"
+#include "team/worker_wait.h"
 
 /* ---------- rows that parts have refused ---------- */
 
@@ -219,6 +220,7 @@ gpusort_initialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coo
 	node->shared->participants = pcxt->nworkers + 1;
 	node->shared->rescanned = false;
 	SharedFileSetInit(&node->shared->files, pcxt->seg);
+	gpusort_worker_watch(css->ss.ps.state->es_query_cxt);
 	begin_execution(node);
 }
 

@@ -42,10 +42,12 @@ gpusort_worker_await_latch(uint32 event)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/*
- * The handler of the timer below.  A wait at a barrier ends only with the barrier's phase, so it is
- * a timer that asks for the look at the workers' queues.
- */
+/* ---------- the watch ---------- */
+
+static TimeoutId timer = MAX_TIMEOUTS;
+static int	watches = 0;		/* reasons why the timer is on */
+
+/* The handler of the timer. */
 static void
 ask_for_look(void)
 {
@@ -54,29 +56,56 @@ ask_for_look(void)
 	SetLatch(MyLatch);
 }
 
+static void
+begin_watch(void)
+{
+	if (timer == MAX_TIMEOUTS)
+		timer = RegisterTimeout(USER_TIMEOUT, ask_for_look);
+	watches++;
+	/* after an error the server may have disabled the timer, with watches still to be ended */
+	if (!get_timeout_active(timer))
+		enable_timeout_every(timer, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), LOOK_MS),
+							 LOOK_MS);
+}
+
+static void
+end_watch(void *arg)
+{
+	if (--watches == 0)
+		disable_timeout(timer, false);
+}
+
+void
+gpusort_worker_watch(MemoryContext context)
+{
+	MemoryContextCallback *callback = MemoryContextAlloc(context, sizeof(MemoryContextCallback));
+
+	*callback = (MemoryContextCallback) {.func = end_watch};
+	begin_watch();
+	MemoryContextRegisterResetCallback(context, callback);
+}
+
 bool
 gpusort_worker_arrive(Barrier *barrier, uint32 event)
 {
-	static TimeoutId timer = MAX_TIMEOUTS;
 	volatile bool elected = false;
 
 	if (IsParallelWorker())
 		return BarrierArriveAndWait(barrier, event);
-	if (timer == MAX_TIMEOUTS)
-		timer = RegisterTimeout(USER_TIMEOUT, ask_for_look);
-	enable_timeout_every(timer, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), LOOK_MS),
-						 LOOK_MS);
+	begin_watch();
 	PG_TRY();
 	{
 		elected = BarrierArriveAndWait(barrier, event);
 	}
 	PG_FINALLY();
 	{
-		disable_timeout(timer, false);
+		end_watch(NULL);
 	}
 	PG_END_TRY();
 	return elected;
 }
+
+/* ---------- the end ---------- */
 
 /*
  * Returns whether any worker may still be running.  The server resets a worker's error_mqh when the

@@ -7,8 +7,8 @@
  * at the worker's message queue, but detaches from the queue only afterwards.  A leader that looks
  * before that finds nothing in the queue, and is not signalled again.  So a leader that waits looks
  * into the queues of its workers every now and then, and fails as the server does: "lost connection
- * to parallel worker".  A worker that waits has no workers of its own to look after; its leader
- * terminates it.
+ * to parallel worker".  A worker that waits has no workers of its own to look after: its leader
+ * looks, and terminates it.
  *
  * Wherever a participant waits for another, it does so by a function of this file, which
  * test/layout.pl checks.
@@ -19,6 +19,13 @@
 #include "access/parallel.h"
 #include "storage/barrier.h"
 #include "storage/condition_variable.h"
+
+/*
+ * Has this process look into its workers' queues every now and then, until the context is reset.
+ * To be called in the leader of a query whose workers wait for each other, because the leader need
+ * not take part in the waits: it may be in a Gather, or parallel_leader_participation may be off.
+ */
+extern void gpusort_worker_watch(MemoryContext context);
 
 /*
  * Raises an error that a worker of this process has reported, or the error that a worker was lost.

@@ -9,7 +9,7 @@ use GpuSortTest;
 use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(sleep time);
+use Time::HiRes qw(sleep);
 
 my @common = ('gpusort.force = on', 'max_worker_processes = 12', 'max_parallel_workers = 12', 'max_parallel_workers_per_gather = 2',
 	'max_parallel_maintenance_workers = 2', 'min_parallel_table_scan_size = 0', 'restart_after_crash = on', 'wal_level = replica', 'autovacuum = off',
@@ -40,6 +40,7 @@ $node->safe_psql('postgres', qq(
 	COPY source TO '$file'));
 my @parallel = ('SET parallel_setup_cost = 0', 'SET parallel_tuple_cost = 0', 'SET gpusort.cost_gather = 0');
 my @parallel_join = (@parallel, 'SET enable_hashjoin = off', 'SET enable_nestloop = off');
+my $workers_alone = 'SET parallel_leader_participation = off';
 my $sorted = 'SELECT count(*), max(r) FROM (SELECT i AS r FROM source ORDER BY h, i OFFSET 1) s';
 my $shared = "SELECT count(*), sum(r) FROM (SELECT rank() OVER (PARTITION BY h % 10 ORDER BY i) AS r, pad FROM source) s WHERE pad > ''";
 my $join = 'SELECT count(*) FROM source a JOIN source b USING (h) WHERE a.i + b.i > 0';
@@ -59,6 +60,11 @@ my @statements = (
 	[ 'those who help with CLUSTER', 'a phase of a sort', 'CLUSTER clustered USING clustered_h' ],
 	[ 'CLUSTER that writes', 'a slice of a table', 'CLUSTER clustered USING clustered_unsafe' ],
 	[ 'a shared sort', 'a part of a sort', $shared, @parallel ],
+	# the leader, which may not even be among those who wait, is the one that must notice
+	[ 'a shared sort by workers alone', 'a part of a sort', $shared, @parallel, $workers_alone ],
+	[ 'a collected sort by workers alone', 'a part of a sort', $sorted, @parallel, $workers_alone ],
+	[ 'a join of sorts by workers alone', 'a part of a sort', $join, @parallel_join, $workers_alone ],
+	[ 'workers alone that help with a shared sort', 'a phase of a sort', $shared, @parallel, $workers_alone ],
 	[ 'a join of sorts', 'a part of a sort', $join, @parallel_join ],
 	[ 'a collected sort', 'a part of a sort', $sorted, @parallel ],
 	[ 'those who help with a collected sort', 'a phase of a sort', $sorted, @parallel ],
