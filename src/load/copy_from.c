@@ -45,12 +45,12 @@ leave_rest(GpuSortLoadState *state)
 	Size		bytes = state->bytes - state->begin;
 
 	copy->cur_lineno = 0;
+	copy->bytes_processed = state->source.bytes - bytes;
 	if (state->counts.rows > 0 || state->counts.excluded > 0 || state->has_begun)
 	{
 		copy->cur_lineno = state->counts.lines;
 		copy->eol_type = eol_types[state->task->dialect.newline];
 		copy->opts.header_line = COPY_HEADER_FALSE;
-		copy->bytes_processed = state->source.bytes - bytes;
 	}
 	state->counts.rows += gpusort_source_give_back(&state->source, state->buffer + state->begin,
 												   bytes);
@@ -333,7 +333,8 @@ read_and_load(GpuSortLoadState *state)
 	copy->line_buf_valid = false;
 	copy->cur_attname = NULL;
 	error_context_stack = &context;
-	state->bytes = gpusort_load_read(state, state->buffer, GPUSORT_LOAD_CHUNK_BYTES);
+	state->bytes += gpusort_load_read(state, state->buffer + state->bytes,
+									  GPUSORT_LOAD_CHUNK_BYTES - state->bytes);
 	all = load_rows(state);
 	error_context_stack = context.previous;
 	return all;
@@ -345,8 +346,8 @@ copy_rows(GpuSortLoadState *state)
 	state->task = gpusort_load_task(state->statement, state->copy);
 	state->lines.context = state->lines.order.context = CurrentMemoryContext;
 	state->encoding = gpusort_encoding_begin(state->task);
-	gpusort_source_begin(&state->source, state->copy);
 	state->buffer = palloc(GPUSORT_LOAD_CHUNK_BYTES);
+	state->bytes = gpusort_source_begin(&state->source, state->copy, state->buffer);
 	/*
 	 * EndCopyFrom() forgives a program that dies by SIGPIPE unless its output was read to the end
 	 */

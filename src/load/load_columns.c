@@ -8,6 +8,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
+#include "mb/pg_wchar.h"
 #include "utils/date.h"
 #include "utils/datetime.h"
 #include "utils/fmgroids.h"
@@ -362,21 +363,48 @@ gpusort_scalar_reader(Oid input_function, int32 typmod)
 
 /* ---------- columns ---------- */
 
+/* Returns whether an input or receive function makes a value of any bytes as they are. */
+static bool
+function_keeps_bytes(Oid function)
+{
+	return function == F_TEXTIN || function == F_VARCHARIN || function == F_BYTEARECV;
+}
+
+/* Returns whether a receive function does so if the bytes are valid text that is not converted. */
+static bool
+function_keeps_text(Oid function)
+{
+	return function == F_TEXTRECV || function == F_VARCHARRECV;
+}
+
+static bool
+is_own_encoding(int encoding)
+{
+	return encoding == GetDatabaseEncoding() || encoding == PG_SQL_ASCII;
+}
+
 static void
-fill_column(GpuSortLoadColumn *column, const GpuSortLoadField *field, TupleDesc desc)
+fill_column(const GpuSortLoadTask *task, GpuSortLoadColumn *column, const GpuSortLoadField *field,
+			TupleDesc desc)
 {
 	Form_pg_attribute att = TupleDescAttr(desc, field->attnum - 1);
 	Oid			function;
 
 	column->field = *field;
 	column->typmod = att->atttypmod;
-	getTypeInputInfo(att->atttypid, &function, &column->ioparam);
+	if (task->dialect.binary)
+		getTypeBinaryInputInfo(att->atttypid, &function, &column->ioparam);
+	else
+		getTypeInputInfo(att->atttypid, &function, &column->ioparam);
 	fmgr_info(function, &column->function);
-	column->is_text = function == F_TEXTIN || function == F_VARCHARIN;
-	column->max_bytes = function == F_VARCHARIN && att->atttypmod >= VARHDRSZ
-		? att->atttypmod - VARHDRSZ : MaxAllocSize;
-	column->checks_null = function == F_DOMAIN_IN;
-	column->reader = gpusort_scalar_reader(function, att->atttypmod);
+	column->is_text = function_keeps_bytes(function) ||
+		(function_keeps_text(function) && is_own_encoding(task->encoding));
+	column->checks_text = function_keeps_text(function);
+	column->max_bytes = (function == F_VARCHARIN || function == F_VARCHARRECV) &&
+		att->atttypmod >= VARHDRSZ ? att->atttypmod - VARHDRSZ : MaxAllocSize;
+	column->checks_null = function == F_DOMAIN_IN || function == F_DOMAIN_RECV;
+	column->reader = task->dialect.binary ? gpusort_binary_reader(function, att->atttypmod)
+		: gpusort_scalar_reader(function, att->atttypmod);
 	column->room = palloc(UUID_LEN);
 }
 
@@ -386,7 +414,7 @@ gpusort_load_columns(const GpuSortLoadTask *task, TupleDesc desc)
 	GpuSortLoadColumn *columns = palloc0(task->nfields * sizeof(GpuSortLoadColumn));
 
 	for (int i = 0; i < task->nfields; i++)
-		fill_column(&columns[i], &task->fields[i], desc);
+		fill_column(task, &columns[i], &task->fields[i], desc);
 	return columns;
 }
 

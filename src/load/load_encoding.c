@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/transam.h"
 #include "catalog/namespace.h"
 #include "mb/pg_wchar.h"
@@ -80,7 +81,16 @@ gpusort_encoding_begin(const GpuSortLoadTask *task)
 	encoding->conversion = task->conversion;
 	encoding->embeds_ascii = OidIsValid(task->conversion) &&
 		PG_ENCODING_IS_CLIENT_ONLY(task->encoding);
+	if (task->dialect.binary && IsParallelWorker() && PrepareClientEncoding(task->encoding) < 0)
+		elog(ERROR, "could not convert from the encoding of the client");
 	return encoding;
+}
+
+void
+gpusort_encoding_receive(const GpuSortLoadTask *task, bool begin)
+{
+	if (task->dialect.binary && IsParallelWorker())
+		SetClientEncoding(begin ? task->encoding : GetDatabaseEncoding());
 }
 
 void
@@ -172,6 +182,8 @@ gpusort_encoding_records(GpuSortLoadEncoding *encoding, const gs_dialect *dialec
 {
 	gs_chunk	chunk;
 
+	if (dialect->binary)
+		return gs_binary_cut(dialect, data, bytes);
 	gs_chunk_scan(dialect, gpusort_encoding_mask_nonascii(encoding, data, bytes), bytes, &chunk);
 	return chunk.from[GS_STATE_PLAIN].last;
 }

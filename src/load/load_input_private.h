@@ -33,7 +33,11 @@ typedef struct GpuSortLoadSource
 	Size		got;			/* bytes that are there already */
 } GpuSortLoadSource;
 
-extern void gpusort_source_begin(GpuSortLoadSource *source, CopyFromState copy);
+/*
+ * Begins with a source.  PostgreSQL may have read ahead when it looked at the header: moves these
+ * bytes to "buffer", which has room for a chunk, and returns how many they are.
+ */
+extern Size gpusort_source_begin(GpuSortLoadSource *source, CopyFromState copy, char *buffer);
 
 /* Returns how many bytes are still to be read, or 0 if that is not known. */
 extern uint64 gpusort_source_expected(const GpuSortLoadSource *source);
@@ -72,7 +76,10 @@ extern bool gpusort_encoding_converts(const GpuSortLoadEncoding *encoding);
 extern const char *gpusort_encoding_mask_nonascii(GpuSortLoadEncoding *encoding, const char *data,
 												  Size bytes);
 
-/* Returns where the last record that ends in these bytes of an input ends, or 0 if none does. */
+/*
+ * Returns where the last record that ends in these bytes of an input ends, or 0 if none does.  Of
+ * the binary format, returns all bytes if there is something odd.
+ */
 extern Size gpusort_encoding_records(GpuSortLoadEncoding *encoding, const gs_dialect *dialect,
 									 const char *data, Size bytes);
 
@@ -95,6 +102,13 @@ typedef struct GpuSortLoadText
 /* Returns bytes of an input as text, which is valid until the next call. */
 extern GpuSortLoadText gpusort_encoding_text(GpuSortLoadEncoding *encoding, const char *data,
 											 Size bytes);
+
+/*
+ * Lets receive functions convert text from the encoding of the client, or ends that.  Workers have
+ * the database's encoding as that of their client, which is the leader, and their messages must be
+ * in this one.
+ */
+extern void gpusort_encoding_receive(const GpuSortLoadTask *task, bool begin);
 
 extern void gpusort_encoding_end(GpuSortLoadEncoding *encoding);
 

@@ -10,6 +10,8 @@
 #include "access/heapam.h"
 #include "access/heaptoast.h"
 #include "catalog/catalog.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -53,6 +55,7 @@ struct GpuSortLoader
 	char	   *plain;			/* fields of a row, without their quotes and escapes */
 	Size		plain_bytes;
 	char	   *plain_end;
+	StringInfoData message;		/* a field, for a receive function */
 	bool		may_toast;
 	bool		decoded_toast;
 	bool		in_function;	/* an error that is raised now is about a value */
@@ -110,6 +113,7 @@ gpusort_loader_begin(const GpuSortLoadTask *task, Relation table, GpuSortLoadPar
 	loader->row_context = loader->computer != NULL ? gpusort_computer_row_context(loader->computer)
 		: AllocSetContextCreate(CurrentMemoryContext, "gpusort COPY row", ALLOCSET_DEFAULT_SIZES);
 	make_records(&loader->records, task->nfields);
+	initStringInfo(&loader->message);
 	gs_check_begin(&loader->check, &task->dialect);
 	return loader;
 }
@@ -204,13 +208,10 @@ is_default_marker(const GpuSortLoadTask *task, const char *field, uint32 length)
 		memcmp(field, task->default_print, length) == 0;
 }
 
-/* Calls the type's input function for a field, or, if "field" is NULL, for a null. */
 static Datum
-call_function(GpuSortLoader *loader, GpuSortLoadColumn *column, const char *field, uint32 length)
+call_input_function(GpuSortLoadColumn *column, const char *field, uint32 length)
 {
-	MemoryContext old = MemoryContextSwitchTo(loader->row_context);
 	char	   *string = NULL;
-	Datum		value;
 
 	if (field != NULL)
 	{
@@ -218,11 +219,43 @@ call_function(GpuSortLoader *loader, GpuSortLoadColumn *column, const char *fiel
 		memcpy(string, field, length);
 		string[length] = '\0';
 	}
+	return InputFunctionCall(&column->function, string, column->ioparam, column->typmod);
+}
+
+/* Sets *all to whether the function has read the whole field. */
+static Datum
+call_receive_function(StringInfo message, GpuSortLoadColumn *column, const char *field,
+					  uint32 length, bool *all)
+{
+	Datum		value;
+
+	if (field == NULL)
+		return ReceiveFunctionCall(&column->function, NULL, column->ioparam, column->typmod);
+	resetStringInfo(message);
+	appendBinaryStringInfo(message, field, length);
+	value = ReceiveFunctionCall(&column->function, message, column->ioparam, column->typmod);
+	*all = message->cursor == message->len;
+	return value;
+}
+
+/*
+ * Calls the type's input or receive function for a field, or, if "field" is NULL, for a null.
+ * Returns false if PostgreSQL has to look at the field.
+ */
+static bool
+call_function(GpuSortLoader *loader, GpuSortLoadColumn *column, const char *field, uint32 length,
+			  Datum *value)
+{
+	MemoryContext old = MemoryContextSwitchTo(loader->row_context);
+	bool		all = true;
+
 	loader->in_function = true;
-	value = InputFunctionCall(&column->function, string, column->ioparam, column->typmod);
+	*value = loader->task->dialect.binary
+		? call_receive_function(&loader->message, column, field, length, &all)
+		: call_input_function(column, field, length);
 	loader->in_function = false;
 	MemoryContextSwitchTo(old);
-	return value;
+	return all;
 }
 
 static void
@@ -230,7 +263,25 @@ read_null(GpuSortLoader *loader, GpuSortLoadColumn *column, GpuSortLoadValue *va
 {
 	value->is_null = true;
 	if (column->checks_null)
-		call_function(loader, column, NULL, 0);
+		call_function(loader, column, NULL, 0, &value->datum);
+}
+
+/* Reads a field that is neither a null nor a default; returns as call_function() does. */
+static inline bool
+read_value(GpuSortLoader *loader, GpuSortLoadColumn *column, const char *field, uint32 length,
+		   GpuSortLoadValue *value)
+{
+	value->is_null = false;
+	value->text = NULL;
+	if (column->is_text && length <= column->max_bytes)
+	{
+		value->text = field;
+		value->length = length;
+		return !column->checks_text ||
+			pg_encoding_verifymbstr(GetDatabaseEncoding(), field, length) == length;
+	}
+	return (column->reader != NULL && column->reader(field, length, column->room, &value->datum)) ||
+		call_function(loader, column, field, length, &value->datum);
 }
 
 /* Reads the default of a column whose field has asked for it; returns false if there is none. */
@@ -276,16 +327,7 @@ read_field(GpuSortLoader *loader, GpuSortLoadColumn *column, const char *field, 
 			return true;
 		}
 	}
-	value->is_null = false;
-	value->text = NULL;
-	if (column->is_text && length <= column->max_bytes)
-	{
-		value->text = field;
-		value->length = length;
-	}
-	else if (column->reader == NULL || !column->reader(field, length, column->room, &value->datum))
-		value->datum = call_function(loader, column, field, length);
-	return true;
+	return read_value(loader, column, field, length, value);
 }
 
 /* ---------- a row ---------- */
@@ -370,6 +412,31 @@ finish_row(GpuSortLoader *loader)
 		: put_row(loader, &loader->table, loader->values);
 }
 
+/* Makes a row of a record of the batch, in the binary format. */
+static GpuSortLoadStop
+read_binary_record(GpuSortLoader *loader, const char *data, size_t record)
+{
+	const gs_records *records = &loader->records;
+	const uint32_t *ends = records->field_ends + gs_record_first_field(records, record);
+	const char *field = data + gs_record_begin(records, &loader->task->dialect, record) +
+		GS_BINARY_COUNT_BYTES;
+
+	for (int i = 0; i < loader->task->nfields; i++)
+	{
+		GpuSortLoadColumn *column = &loader->columns[i];
+		GpuSortLoadValue *value = &loader->values[column->field.attnum - 1];
+		const char *field_end = data + GS_FIELD_END(ends[i]);
+
+		field += GS_BINARY_LENGTH_BYTES;
+		if ((ends[i] & GS_FIELD_SPECIAL) != 0)
+			read_null(loader, column, value);
+		else if (!read_value(loader, column, field, field_end - field, value))
+			return GPUSORT_LOAD_ODD;
+		field = field_end;
+	}
+	return finish_row(loader);
+}
+
 /* Makes a row of a record of the batch. */
 static GpuSortLoadStop
 read_record(GpuSortLoader *loader, const char *data, size_t record)
@@ -401,13 +468,12 @@ static void
 count_records(GpuSortLoader *loader, GpuSortLoadInput *input, size_t count)
 {
 	const char *data = input->data + loader->batch_begin;
-	uint64		lines;
+	uint64		lines = 0;
 
-	if (count == 0)
-		return;
 	input->counts.rows += count - loader->excluded;
 	input->counts.excluded += loader->excluded;
-	lines = gs_records_lines(&loader->records, &loader->task->dialect, data, count - 1);
+	if (count > 0)
+		lines = gs_records_lines(&loader->records, &loader->task->dialect, data, count - 1);
 	input->counts.lines += lines;
 	if (loader->task->indexed)
 		gpusort_lines_note(&loader->lines, &loader->records, &loader->task->dialect, data, count,
@@ -452,6 +518,8 @@ read_batch(GpuSortLoader *loader, GpuSortLoadInput *input)
 		if (loader->batch_begin + gs_record_end(&loader->records, loader->record) >
 			loader->valid_bytes)
 			input->stop = GPUSORT_LOAD_ODD;
+		else if (loader->task->dialect.binary)
+			input->stop = read_binary_record(loader, data, loader->record);
 		else
 			input->stop = read_record(loader, data, loader->record);
 		if (input->stop != GPUSORT_LOAD_END)
@@ -471,6 +539,10 @@ error_is_about_value(const GpuSortLoader *loader)
 {
 	int			category = ERRCODE_TO_CATEGORY(geterrcode());
 
+	/* receive functions complain about a short message, and have their own words for others */
+	if (loader->in_function && loader->task->dialect.binary &&
+		(geterrcode() == ERRCODE_PROTOCOL_VIOLATION || geterrcode() == ERRCODE_INTERNAL_ERROR))
+		return true;
 	return loader->in_function &&
 		(category == ERRCODE_DATA_EXCEPTION || category == ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION ||
 		 category == ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION ||
@@ -483,13 +555,16 @@ try_batch(GpuSortLoader *loader, GpuSortLoadInput *input)
 {
 	MemoryContext old = CurrentMemoryContext;
 
+	gpusort_encoding_receive(loader->task, true);
 	PG_TRY();
 	{
 		read_batch(loader, input);
+		gpusort_encoding_receive(loader->task, false);
 	}
 	PG_CATCH();
 	{
 		MemoryContextSwitchTo(old);
+		gpusort_encoding_receive(loader->task, false);
 		if (!error_is_about_value(loader))
 			PG_RE_THROW();
 		FlushErrorState();
@@ -617,7 +692,12 @@ gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input)
 		read_converted(loader, input);
 		return;
 	}
-	make_room(loader, input->bytes);
-	loader->valid_bytes = gpusort_encoding_text(loader->encoding, input->data, input->bytes).valid;
+	loader->valid_bytes = input->bytes;
+	if (!loader->task->dialect.binary)
+	{
+		make_room(loader, input->bytes);
+		loader->valid_bytes =
+			gpusort_encoding_text(loader->encoding, input->data, input->bytes).valid;
+	}
 	read_records(loader, input);
 }

@@ -47,17 +47,35 @@ function_is_known(Oid function)
 }
 
 /*
+ * Returns whether values of a type whose input function is known are safe to receive: by a function
+ * of the server's own, which is like the input function in what it depends on.
+ */
+static bool
+receiving_is_known(Oid type)
+{
+	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+	Oid			function;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	function = ((Form_pg_type) GETSTRUCT(tuple))->typreceive;
+	ReleaseSysCache(tuple);
+	return OidIsValid(function) && function < FirstNormalObjectId &&
+		func_parallel(function) == PROPARALLEL_SAFE;
+}
+
+/*
  * Returns whether values of a range type are safe to read.  Its bounds are compared by an operator
  * class, and the type may have a function for its canonical form.
  */
 static bool
-range_is_known(Oid type)
+range_is_known(Oid type, bool binary)
 {
 	TypeCacheEntry *cache = lookup_type_cache(type, TYPECACHE_RANGE_INFO);
 
 	return cache->rng_cmp_proc_finfo.fn_oid < FirstNormalObjectId &&
 		cache->rng_canonical_finfo.fn_oid < FirstNormalObjectId &&
-		gpusort_load_type_is_known(cache->rngelemtype->type_id);
+		gpusort_load_type_is_known(cache->rngelemtype->type_id, binary);
 }
 
 /*
@@ -65,12 +83,12 @@ range_is_known(Oid type)
  * domains that it is based on.
  */
 static bool
-domain_is_known(Oid type)
+domain_is_known(Oid type, bool binary)
 {
 	DomainConstraintRef *domain = palloc0(sizeof(DomainConstraintRef));
 	ListCell   *lc;
 
-	if (!gpusort_load_type_is_known(getBaseType(type)))
+	if (!gpusort_load_type_is_known(getBaseType(type), binary))
 		return false;
 	InitDomainConstraintRef(type, domain, CurrentMemoryContext, false);
 	foreach(lc, domain->constraints)
@@ -85,20 +103,20 @@ domain_is_known(Oid type)
 }
 
 bool
-gpusort_load_type_is_known(Oid type)
+gpusort_load_type_is_known(Oid type, bool binary)
 {
 	Oid			function;
 	Oid			ioparam;
 
 	check_stack_depth();
 	if (get_typtype(type) == TYPTYPE_DOMAIN)
-		return domain_is_known(type);
+		return domain_is_known(type, binary);
 	getTypeInputInfo(type, &function, &ioparam);
 	if (function == F_ARRAY_IN)
-		return gpusort_load_type_is_known(get_element_type(type));
+		return gpusort_load_type_is_known(get_element_type(type), binary);
 	if (function == F_RANGE_IN)
-		return range_is_known(type);
-	return function_is_known(function);
+		return range_is_known(type, binary);
+	return function_is_known(function) && (!binary || receiving_is_known(type));
 }
 
 /* ---------- functions ---------- */
@@ -273,7 +291,7 @@ node_is_known(Node *node)
 		case T_CoerceViaIO:
 			return conversion_is_safe((CoerceViaIO *) node);
 		case T_CoerceToDomain:
-			return gpusort_load_type_is_known(((CoerceToDomain *) node)->resulttype);
+			return gpusort_load_type_is_known(((CoerceToDomain *) node)->resulttype, false);
 		case T_SubscriptingRef:
 			return type_is_plain(((SubscriptingRef *) node)->refcontainertype);
 		case T_RelabelType:

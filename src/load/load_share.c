@@ -14,6 +14,7 @@
 
 #include "load/load_share_private.h"
 #include "memory/pool.h"
+#include "parse/gs_parse.h"
 #include "pg_compat.h"
 #include "team/turns.h"
 #include "team/workers.h"
@@ -458,7 +459,7 @@ gpusort_share_counts(GpuSortLoadShare *share)
  * meanwhile.
  */
 uint64
-gpusort_share_lines(GpuSortLoadShare *share, char newline)
+gpusort_share_lines(GpuSortLoadShare *share, const gs_dialect *dialect)
 {
 	uint64		lines;
 	uint64		number;
@@ -470,12 +471,8 @@ gpusort_share_lines(GpuSortLoadShare *share, char newline)
 	begin = share->end_offset;
 	SpinLockRelease(&share->mutex);
 	for (; number < share->filled; number++, begin = 0)
-	{
-		const char *bytes = get_bytes(share, number);
-
-		for (Size i = begin; i < get_chunk(share, number)->bytes; i++)
-			lines += bytes[i] == newline;
-	}
+		lines += gs_lines_count(dialect, get_bytes(share, number) + begin,
+								get_chunk(share, number)->bytes - begin);
 	return lines;
 }
 

@@ -86,9 +86,8 @@ extern uint64 gpusort_share_error_line(GpuSortLoadShare *share);
 
 /*
  * Returns the number of lines in all chunks that were filled, whether they were loaded or not.
- * "newline" is the byte that ends a line.
  */
-extern uint64 gpusort_share_lines(GpuSortLoadShare *share, char newline);
+extern uint64 gpusort_share_lines(GpuSortLoadShare *share, const gs_dialect *dialect);
 
 /*
  * Returns how many bytes were filled and not loaded, at the end, and copies them to "buffer" unless

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,11 +33,58 @@
 #include "load/load_input_private.h"
 #include "team/worker_wait.h"
 
-void
-gpusort_source_begin(GpuSortLoadSource *source, CopyFromState copy)
+/* ---------- what PostgreSQL has read ahead ---------- */
+
+/*
+ * Moves to "buffer" what the stream of a file or a program has in its buffer, up to "room" bytes.
+ * The stream can't tell how much that is.  So its file is the null device for a moment, which has
+ * nothing to add.  Returns false if this was not done, or there is more: then the stream goes on
+ * behind what was moved.
+ */
+static bool
+empty_stream(FILE *stream, char *buffer, Size room, Size *moved)
 {
+	int			file = fileno(stream);
+	int			flags = fcntl(file, F_GETFD);
+	int			own = dup(file);
+	int			null = open("/dev/null", O_RDONLY);
+	bool		done = own >= 0 && null >= 0 && dup2(null, file) >= 0;
+	bool		restored = true;
+
+	*moved = 0;
+	if (done)
+	{
+		*moved = fread(buffer, 1, room, stream);
+		clearerr(stream);
+		restored = dup2(own, file) >= 0 && fcntl(file, F_SETFD, flags) >= 0;
+	}
+	if (own >= 0)
+		close(own);
+	if (null >= 0)
+		close(null);
+	if (!restored)
+		elog(ERROR, "could not restore the file of a COPY: %m");
+	return done && *moved < room;
+}
+
+Size
+gpusort_source_begin(GpuSortLoadSource *source, CopyFromState copy, char *buffer)
+{
+	Size		bytes = RAW_BUF_BYTES(copy);
+	Size		moved = 0;
+
 	memset(source, 0, sizeof(*source));
 	source->copy = copy;
+	source->bytes = copy->bytes_processed;
+	if (bytes == 0)
+		return 0;
+	memcpy(buffer, copy->raw_buf + copy->raw_buf_index, bytes);
+	copy->raw_buf_index = copy->raw_buf_len = 0;
+	if (copy->copy_src == COPY_FILE)
+		source->failed = !empty_stream(copy->copy_file, buffer + bytes,
+									   GPUSORT_LOAD_CHUNK_BYTES - bytes, &moved);
+	source->bytes += moved;
+	return bytes + moved;
 }
 
 /* ---------- files and programs ---------- */
@@ -69,8 +117,8 @@ await_program(int file, Size got)
 }
 
 /*
- * Reads from the file, or the program.  Nothing has been read through the stream, so the stream has
- * no buffer, and the file descriptor is at the right position.
+ * Reads from the file, or the program.  The stream has nothing in its buffer, so the file
+ * descriptor is at the right position.
  */
 static void
 read_file(GpuSortLoadSource *source, char *buffer, Size bytes)
@@ -396,7 +444,8 @@ prepare_leftover(Leftover *leftover)
 	CopyFromState copy = source->copy;
 	Size		before;
 
-	if (leftover->kind == COPY_FRONTEND && !gpusort_copy_format_is_csv(&copy->opts))
+	if (leftover->kind == COPY_FRONTEND && !gpusort_copy_format_is_csv(&copy->opts) &&
+		!gpusort_copy_format_is_binary(&copy->opts))
 		leftover->marker_end = bytes_until_marker(copy, leftover->data, leftover->all, &before);
 	if (leftover->marker_end > 0)
 		leftover->bytes = before;
@@ -454,29 +503,22 @@ gpusort_source_give_back(GpuSortLoadSource *source, const char *data, Size bytes
  * lines may still wait to be loaded, so they are counted when there is an error.
  */
 
-static uint64
-count_lines(const GpuSortLoadState *state, const char *data, Size bytes)
-{
-	char		newline = gs_line_byte(&state->task->dialect);
-	uint64		lines = 0;
-
-	for (Size i = 0; i < bytes; i++)
-		lines += data[i] == newline;
-	return lines;
-}
-
-/* An error context callback, which sets the line before the callback of COPY shows it. */
+/*
+ * An error context callback, which sets the line before the callback of COPY shows it.  What is
+ * being read stands behind what has not been loaded, or cut, before.
+ */
 static void
 find_line(void *arg)
 {
 	const GpuSortLoadState *state = arg;
 	const GpuSortLoadSource *source = &state->source;
+	const gs_dialect *dialect = &state->task->dialect;
+	Size		left = state->bytes - state->begin;
 	uint64		lines = state->counts.lines;
 
-	lines += count_lines(state, state->buffer + state->begin, state->bytes - state->begin);
 	if (state->share != NULL)
-		lines += gpusort_share_lines(state->share, gs_line_byte(&state->task->dialect));
-	lines += count_lines(state, source->reading, source->got);
+		lines += gpusort_share_lines(state->share, dialect);
+	lines += gs_lines_count(dialect, source->reading - left, left + source->got);
 	state->copy->cur_lineno = lines + 1;
 }
 

@@ -126,6 +126,9 @@ gpusort_load_start(GpuSortLoadTask *task, GpuSortLoadEncoding *encoding,
 	const char *data = gpusort_encoding_mask_nonascii(encoding, input->data, input->bytes);
 	gs_first_record first;
 
+	/* PostgreSQL has read the header of the binary format */
+	if (dialect->binary)
+		return true;
 	if (gs_first_record_find(dialect, data, input->bytes, input->at_end, &first) != GS_FIRST_FOUND)
 		return false;
 	/* behind a carriage return the server looks at one more byte, which may not be valid */

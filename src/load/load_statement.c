@@ -87,12 +87,14 @@ static const char *
 why_not_columns(const GpuSortLoadStatement *load)
 {
 	TupleDesc	desc = RelationGetDescr(load->table);
+	bool		binary = gpusort_copy_format_is_binary(&load->options);
 
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 
-		if (list_member_int(load->attnums, i + 1) && !gpusort_load_type_is_known(att->atttypid))
+		if (list_member_int(load->attnums, i + 1) &&
+			!gpusort_load_type_is_known(att->atttypid, binary))
 			return psprintf("column \"%s\" is of type %s", NameStr(att->attname), format_type_be(att->atttypid));
 	}
 	return load->attnums != NIL ? NULL : "no columns are copied";
@@ -104,6 +106,9 @@ static void
 fill_dialect(const CopyFormatOptions *options, gs_dialect *dialect)
 {
 	memset(dialect, 0, sizeof(*dialect));
+	dialect->binary = gpusort_copy_format_is_binary(options);
+	if (dialect->binary)
+		return;
 	dialect->csv = gpusort_copy_format_is_csv(options);
 	dialect->delimiter = options->delim[0];
 	if (dialect->csv)
@@ -120,8 +125,10 @@ why_not_format(const CopyFormatOptions *options)
 	const char *marker = gpusort_copy_default_marker(options);
 	gs_dialect	dialect;
 
-	if (!gpusort_copy_format_is_known(options) || gpusort_copy_format_is_binary(options))
-		return "the format is neither text nor CSV";
+	if (!gpusort_copy_format_is_known(options))
+		return "the format is not text, CSV or binary";
+	if (gpusort_copy_format_is_binary(options))
+		return NULL;
 	if (strlen(options->null_print) >= GPUSORT_LOAD_NULL_BYTES ||
 		(marker != NULL && strlen(marker) >= GPUSORT_LOAD_NULL_BYTES))
 		return "the marker of nulls or defaults is long";
@@ -131,18 +138,26 @@ why_not_format(const CopyFormatOptions *options)
 	return gs_dialect_supported(&dialect) ? NULL : "delimiter, quote and escape can be taken for one another";
 }
 
+/*
+ * Returns the encoding of the text in an input.  In the binary format it is that of the client,
+ * whatever the option ENCODING says, because the receive functions convert it.
+ */
+static int
+input_encoding(const CopyFormatOptions *options)
+{
+	return options->file_encoding >= 0 && !gpusort_copy_format_is_binary(options)
+		? options->file_encoding : pg_get_client_encoding();
+}
+
 static const char *
 why_not_options(const CopyFormatOptions *options)
 {
-	int			encoding = options->file_encoding >= 0 ? options->file_encoding
-		: pg_get_client_encoding();
-
 	gs_dialect	dialect;
 
 	if (gpusort_copy_header_records(options) > GPUSORT_LOAD_HEADER_RECORDS)
 		return "the header is long";
 	fill_dialect(options, &dialect);
-	return gpusort_load_why_not_encoding(encoding, &dialect);
+	return gpusort_load_why_not_encoding(input_encoding(options), &dialect);
 }
 
 /* ---------- the whole statement ---------- */
@@ -292,8 +307,10 @@ gpusort_load_task(const GpuSortLoadStatement *load, CopyFromState copy)
 	task->partitioned = load->table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
 	task->indexed = !task->partitioned && RelationGetIndexList(load->table) != NIL;
 	fill_dialect(&copy->opts, &task->dialect);
-	task->encoding = copy->file_encoding;
-	task->conversion = copy->need_transcoding ? copy->conversion_proc : InvalidOid;
+	task->dialect.nfields = list_length(load->attnums);
+	task->encoding = input_encoding(&copy->opts);
+	task->conversion = copy->need_transcoding && !task->dialect.binary ? copy->conversion_proc
+		: InvalidOid;
 	task->null_length = strlen(copy->opts.null_print);
 	strcpy(task->null_print, copy->opts.null_print);
 	if (marker != NULL)

@@ -26,7 +26,7 @@ extern GpuSortLoadTask *gpusort_load_task(const GpuSortLoadStatement *load, Copy
 /* ---------- what may be called ---------- */
 
 /*
- * What may be called while rows are loaded: input functions of types, and expressions.
+ * What may be called while rows are loaded: input and receive functions of types, and expressions.
  *
  * Any participant calls these, for rows in any order, and errors are caught, so that PostgreSQL's
  * own COPY can say what is wrong, and where.  So nothing is called that is not the server's own, be
@@ -34,8 +34,11 @@ extern GpuSortLoadTask *gpusort_load_task(const GpuSortLoadStatement *load, Copy
  * might look at the table, and might hold something when it fails.
  */
 
-/* Returns whether fields can become values of this type here. */
-extern bool gpusort_load_type_is_known(Oid type);
+/*
+ * Returns whether fields can become values of this type here, also those of the binary format if
+ * "binary" is true.
+ */
+extern bool gpusort_load_type_is_known(Oid type, bool binary);
 
 /*
  * Returns whether an expression may be evaluated here.  It must be an expression over the columns

@@ -77,9 +77,9 @@ typedef struct GpuSortLoadValue
  */
 
 /*
- * Reads the value that the type's input function would make of these bytes.  Returns false if their
- * spelling is not one of those that are known here, and the function should be called.  "room" has
- * 16 bytes, for a value that is passed by reference.
+ * Reads the value that the type's input function, or receive function, would make of these bytes.
+ * Returns false if their spelling is not one of those that are known here, and the function should
+ * be called.  "room" has 16 bytes, for a value that is passed by reference.
  */
 typedef bool (*GpuSortScalarReader) (const char *bytes, uint32 length, char *room, Datum *value);
 
@@ -87,6 +87,7 @@ typedef struct GpuSortLoadColumn
 {
 	GpuSortLoadField field;
 	bool		is_text;		/* the field's bytes are the value, no function is called */
+	bool		checks_text;	/* ... if they are valid text, which is not known yet */
 	uint32		max_bytes;		/* longer fields go to the function even so */
 	bool		checks_null;	/* the function is that of a domain, and is called for NULLs, too */
 	GpuSortScalarReader reader; /* knows the usual spellings; or NULL */
@@ -95,6 +96,12 @@ typedef struct GpuSortLoadColumn
 	int32		typmod;
 	char	   *room;			/* where the reader puts a value that is passed by reference */
 } GpuSortLoadColumn;
+
+/*
+ * Returns the reader that can be asked before this receive function, for fields of the binary
+ * format, or NULL if there is none.
+ */
+extern GpuSortScalarReader gpusort_binary_reader(Oid receive_function, int32 typmod);
 
 /* Returns the columns that a task's fields are copied to, allocated in the current context. */
 extern GpuSortLoadColumn *gpusort_load_columns(const GpuSortLoadTask *task, TupleDesc desc);

@@ -154,8 +154,8 @@ start_workers(LoadTeam *team, int nworkers)
 static bool
 begin_team(LoadTeam *team, int nworkers)
 {
-	/* a device could only find the fields of what has not been converted yet */
-	if (!gpusort_encoding_converts(team->state->encoding))
+	/* a device could only find the fields of text that has not been converted yet */
+	if (!team->state->task->dialect.binary && !gpusort_encoding_converts(team->state->encoding))
 		team->device = gpusort_load_device_begin(&team->state->task->dialect, nworkers);
 	team->context = start_workers(team, nworkers);
 	if (team->context == NULL)

@@ -1,6 +1,6 @@
 /*
  * gs_dialect.h
- *		Delimited text as COPY reads it: which bytes mean what, and what a device finds in it.
+ *		What COPY reads: which bytes mean what, and what a device finds in delimited text.
  */
 #ifndef GS_DIALECT_H
 #define GS_DIALECT_H
@@ -26,6 +26,8 @@ typedef struct gs_dialect
 	char		escape;			/* CSV only; may be the quote */
 	gs_newline	newline;		/* how all records end */
 	bool		csv_end_marker; /* \.  may end CSV, too, as it does on servers before 18 */
+	bool		binary;			/* COPY's binary format; then only nfields matters */
+	uint16_t	nfields;		/* binary: how many fields each record has, at least one */
 } gs_dialect;
 
 /*
@@ -86,11 +88,11 @@ typedef struct gs_first_record
 extern gs_first_result gs_first_record_find(const gs_dialect *dialect, const char *data,
 											size_t bytes, bool at_end, gs_first_record *first);
 
-/* Returns how many bytes a newline has. */
+/* Returns how many bytes there are behind the last field of a record. */
 static inline unsigned
 gs_newline_bytes(const gs_dialect *dialect)
 {
-	return dialect->newline == GS_NEWLINE_CRLF ? 2 : 1;
+	return dialect->newline == GS_NEWLINE_CRLF ? 2 : dialect->binary ? 0 : 1;
 }
 
 /* Returns the byte that ends a record: the last one of its newline. */

@@ -1,6 +1,6 @@
 /*
  * gs_parse.h
- *		Parsing delimited text: records, fields, and chunks of the input.
+ *		Parsing what COPY reads: records, fields, and chunks of the input.
  */
 #ifndef GS_PARSE_H
 #define GS_PARSE_H
@@ -47,7 +47,8 @@ typedef enum gs_odd
 	GS_ODD_NUL,					/* a byte 0 */
 	GS_ODD_NEWLINE,				/* a newline of another kind, or half of one */
 	GS_ODD_MARKER,				/* \. : the end of the input, or a mistake */
-	GS_ODD_END					/* the input ends between quotes or after a backslash */
+	GS_ODD_END,					/* the input ends between quotes or after a backslash */
+	GS_ODD_RECORD				/* binary: a count, a length, what is behind the trailer, the end */
 } gs_odd;
 
 typedef struct gs_records
@@ -106,6 +107,37 @@ gs_record_end(const gs_records *records, size_t record)
  */
 extern uint64_t gs_records_lines(const gs_records *records, const gs_dialect *dialect,
 								 const char *data, size_t record);
+
+/*
+ * Returns how many lines, as the server counts them, end in these bytes of an input.  Of the binary
+ * format, "data" must begin with a record.  Meant for error messages, too.
+ */
+extern uint64_t gs_lines_count(const gs_dialect *dialect, const char *data, size_t bytes);
+
+/* ---------- binary: records of the binary format ---------- */
+
+/*
+ * gs_records_find() finds these, too.  A field's end is the offset behind its bytes, with
+ * GS_FIELD_SPECIAL if it is a null.  Between fields there are GS_BINARY_LENGTH_BYTES, and
+ * GS_BINARY_COUNT_BYTES more before the first one.  The trailer is consumed when it is known to be
+ * the end of the input.
+ */
+
+#define GS_BINARY_COUNT_BYTES	2
+#define GS_BINARY_LENGTH_BYTES	4
+
+/* Does for the binary format what gs_records_find() does. */
+extern void gs_binary_find(const gs_dialect *dialect, const char *data, size_t bytes, bool at_end,
+						   gs_records *records);
+
+/*
+ * Returns where to cut a buffer of an input that goes on: behind the last record that ends in it.
+ * If there is something odd, all of the buffer is better looked at as it is.
+ */
+extern size_t gs_binary_cut(const gs_dialect *dialect, const char *data, size_t bytes);
+
+/* Returns how many records there are at the beginning of a buffer. */
+extern uint64_t gs_binary_records(const gs_dialect *dialect, const char *data, size_t bytes);
 
 /* ---------- field: its value, without quotes and escapes ---------- */
 

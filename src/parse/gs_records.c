@@ -25,6 +25,11 @@ gs_records_find(const gs_dialect *dialect, const char *data, size_t bytes, bool 
 {
 	gs_parse_state open;
 
+	if (dialect->binary)
+	{
+		gs_binary_find(dialect, data, bytes, at_end, records);
+		return;
+	}
 	gs_kernels_choose()->find(dialect, data, bytes, at_end, records, &open);
 	if (records->stop != GS_STOP_END || !at_end || records->consumed == bytes)
 		return;
@@ -45,12 +50,20 @@ uint64_t
 gs_records_lines(const gs_records *records, const gs_dialect *dialect, const char *data,
 				 size_t record)
 {
-	size_t		end = gs_record_end(records, record);
-	uint64_t	lines = 1;
-
 	if (!dialect->csv)
 		return record + 1;
-	for (size_t offset = 0; offset < end; offset++)
-		lines += data[offset] == gs_line_byte(dialect);
+	return gs_lines_count(dialect, data, gs_record_end(records, record)) + 1;
+}
+
+uint64_t
+gs_lines_count(const gs_dialect *dialect, const char *data, size_t bytes)
+{
+	char		line = gs_line_byte(dialect);
+	uint64_t	lines = 0;
+
+	if (dialect->binary)
+		return gs_binary_records(dialect, data, bytes);
+	for (size_t i = 0; i < bytes; i++)
+		lines += data[i] == line;
 	return lines;
 }

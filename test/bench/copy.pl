@@ -206,7 +206,7 @@ sub copy_from
 	for my $indexed (0, 1)
 	{
 		session('off', @indexes) if $indexed;
-		for my $format ('text', 'csv')
+		for my $format ('text', 'csv', 'binary')
 		{
 			session('off', "COPY copy_bench (k, v, s) TO '$file' (FORMAT $format)");
 			compare(($indexed ? 'two indexes' : 'no index') . ", $format", [ 'TRUNCATE copy_bench_to', 'CHECKPOINT' ],
@@ -257,7 +257,7 @@ sub copy_shapes
 		printf "%s, %d rows\n", $name, $count;
 		compare("... to, $_", [], [ @settings, "COPY copy_bench_of TO '/dev/null' (FORMAT $_)" ],
 			@settings, "COPY copy_bench_of TO PROGRAM 'md5sum >/tmp/copy_bench.sum' (FORMAT $_)", "SELECT pg_read_file('/tmp/copy_bench.sum')") for 'text', 'csv', 'binary';
-		for my $format ('text', 'csv')
+		for my $format ('text', 'csv', 'binary')
 		{
 			session('off', "COPY copy_bench_of TO '$file' (FORMAT $format)");
 			compare("... from, $format", [ 'TRUNCATE copy_bench_to', 'CHECKPOINT' ], "COPY copy_bench_to FROM '$file' (FORMAT $format)", @sum);
