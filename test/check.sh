@@ -84,21 +84,6 @@ check_exports()
 	fi
 }
 
-# Test files, where the servers' user can read them.
-copy_tests()
-{
-	mkdir -p "$WORK/tests/isolation"
-	cp -r "$TREE/sql" "$TREE/expected" "$TREE/test/t" "$WORK/tests/"
-	cp -r "$TREE/test/specs" "$WORK/tests/isolation/"
-	# whose examples are run
-	mkdir -p "$WORK/tests/lib"
-	cp "$TREE/test/lib/docs.pl" "$WORK/tests/lib/"
-	cp -r "$TREE/README.md" "$TREE/docs" "$WORK/tests/"
-	cp "$TREE/test/README.md" "$WORK/tests/tests.md"
-	[ ! -d "$TREE/test/expected" ] || cp -r "$TREE/test/expected" "$WORK/tests/isolation/"
-	give_to_server "$WORK/tests"
-}
-
 check_regress()
 {
 	regress_suite regress "$PGXS_DIR/src/test/regress/pg_regress" "$WORK/tests" \

@@ -7,6 +7,20 @@
 # The tests of tap_suite that are running, by process.
 declare -A TAPS=()
 
+# copy_tests: test files, and the manual, whose examples are run, where the servers' user can read them.
+copy_tests()
+{
+	mkdir -p "$WORK/tests/isolation"
+	cp -r "$TREE/sql" "$TREE/expected" "$TREE/test/t" "$WORK/tests/"
+	cp -r "$TREE/test/specs" "$WORK/tests/isolation/"
+	mkdir -p "$WORK/tests/lib"
+	cp "$TREE/test/lib/docs.pl" "$WORK/tests/lib/"
+	cp -r "$TREE/README.md" "$TREE/docs" "$WORK/tests/"
+	cp "$TREE/test/README.md" "$WORK/tests/tests.md"
+	[ ! -d "$TREE/test/expected" ] || cp -r "$TREE/test/expected" "$WORK/tests/isolation/"
+	give_to_server "$WORK/tests"
+}
+
 # count_regress LABEL LOG MS STATUS: count the lines of pg_regress, which writes
 # "test name ... ok" up to 15 and TAP from 16 on.
 count_regress()

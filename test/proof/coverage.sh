@@ -48,14 +48,6 @@ run_unit()
 	tally unit $((programs - failed)) $failed
 }
 
-copy_all_tests()
-{
-	mkdir -p "$WORK/tests/isolation"
-	cp -r "$TREE/sql" "$TREE/expected" "$TREE/test/t" "$WORK/tests/"
-	cp -r "$TREE/test/specs" "$TREE/test/expected" "$WORK/tests/isolation/"
-	give_to_server "$WORK/tests"
-}
-
 # What gcov says of each file of src, by file and line: the most of all its objects.
 collect()
 {
@@ -69,12 +61,12 @@ collect()
 run_daemon()
 {
 	cluster_start daemon "shared_preload_libraries = 'gpusort'" "autovacuum_naptime = 1d" "gpusort.engine = cuda" \
-		"gpusort.reorder_rows = on" "gpusort.daemon = 'host:3'"
+		"gpusort.reorder_rows = on" "gpusort.copy_parser = device" "gpusort.daemon = 'host:3'"
 	regress_suite daemon "$PGXS_DIR/src/test/regress/pg_regress" "$WORK/tests" --dbname=gpusort_daemon -- $(with_helpers daemon)
 	cluster_stop daemon || tally "server stops" 0 1
 }
 
-copy_all_tests
+copy_tests
 ! chosen unit || run_unit
 cluster_start coverage "shared_preload_libraries = 'gpusort'" "autovacuum_naptime = 1d"
 ! chosen regress || regress_suite regress "$PGXS_DIR/src/test/regress/pg_regress" "$WORK/tests" --dbname=gpusort_coverage -- $(with_helpers regress)

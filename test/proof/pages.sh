@@ -13,8 +13,6 @@
 export WITH_CUDA=0 PAGES=long
 need_packages build server tap
 private_begin pages
-mkdir -p "$WORK/tests"
-cp -r "$TREE/test/t" "$WORK/tests/"
-give_to_server "$WORK/tests"
+copy_tests
 tap_suite "$WORK/tests/t" 055_pages
 finish

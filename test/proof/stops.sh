@@ -14,9 +14,7 @@
 export WITH_CUDA=0 STOPS=${1:-200}
 need_packages build server tap
 private_begin stops
-mkdir -p "$WORK/tests"
-cp -r "$TREE/test/t" "$WORK/tests/"
-give_to_server "$WORK/tests"
+copy_tests
 tap_suite "$WORK/tests/t" 013_index_crash
 say "$STOPS stops"
 finish
