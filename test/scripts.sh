@@ -74,13 +74,14 @@ git_house()
 	git -C "$HOUSE" -c user.name=tester -c user.email=tester@localhost "$@"
 }
 
-# A tree with a main branch and some tests.
+# A tree with a main branch and some tests, one of which has parts.
 make_house()
 {
 	mkdir -p "$HOUSE"/{sql,test/{t,unit,specs},src/heap,src/sort/inner}
 	touch "$HOUSE"/{sql/{setup,cluster,copy_from,copy_to}.sql,test/t/047_cluster.pl,src/heap/heap.c,src/sort/inner/deep.c}
 	printf '# heap\n\nTests: `cluster`,\n`copy_*`. Longer: `047`.\n\n`no_test`\n' >"$HOUSE/src/heap/README.md"
 	printf '# sort\n\nTests: `047_cluster`.\n' >"$HOUSE/src/sort/README.md"
+	printf "if (part('%s'))\n" crash cancel >"$HOUSE/test/t/047_cluster.pl"
 	git_house init -q -b main
 	git_house add -A
 	git_house commit -q -m 'A house'
@@ -90,6 +91,11 @@ make_house()
 make_house
 is "tests of a folder" "$(chosen_by "$HOUSE" src/heap)" "047_cluster cluster copy_from copy_to"
 is "... by a pattern" "$(chosen_by "$HOUSE" 'copy_*')" "copy_from copy_to"
+is "a part of a TAP test" "$(chosen_by "$HOUSE" 47/crash)" 047_cluster/crash
+is "... by a pattern" "$(chosen_by "$HOUSE" 'tap/0*/c*')" 047_cluster/crash,cancel
+is "... and all of it" "$(chosen_by "$HOUSE" 47/crash 047)" 047_cluster
+is "... that it does not have" "$(chosen_by "$HOUSE" 047/kill)" \
+	"scripts.sh: there is no part kill in 047_cluster; its parts: crash cancel"
 is "nothing has changed" "$(chosen_by "$HOUSE" changed)" ""
 echo >>"$HOUSE/src/heap/heap.c"
 is "changed files" "$(chosen_by "$HOUSE" changed)" "cluster copy_from copy_to"
@@ -100,8 +106,10 @@ is "... in a folder of a folder, and new" "$(chosen_by "$HOUSE" changed)" "047_c
 
 is "every folder of the source names tests" "$(folders_with_tests | LC_ALL=C sort | xargs)" \
 	"$(cd "$TREE" && find src cuda \( -name '*.[ch]' -o -name '*.cu' \) -printf '%h\n' | LC_ALL=C sort -u | xargs)"
-is "every test is named by one" \
-	"$(for part in unit regress isolation tap; do tests_of $part; done | grep -vxF "$(chosen_by "$TREE" $(folders_with_tests) | tr ' ' '\n')" | xargs)" setup
+NAMED=$(chosen_by "$TREE" $(folders_with_tests))
+is "... which there are, and their parts" "$(grep -o 'there is no .*' <<<"$NAMED")" ""
+is "every test is named by one, all of it" \
+	"$(for part in unit regress isolation tap; do tests_of $part; done | grep -vxF "$(tr ' ' '\n' <<<"$NAMED")" | xargs)" setup
 
 make_tree
 ALL="check check-contrib check-core check-neighbours $(printf 'check-packages/%s\n' 15 17 18 19 dist docker rpm | xargs) proof/one proof/two servers"

@@ -10,6 +10,7 @@
 #	fuzz/SEED		one round of the fuzzer
 #	proof/NAME		the short form of a proof
 #	types_*			all tests whose names fit, of the first part that has some
+#	021/cancel		a part of a TAP test, as its file calls it, or those whose names fit: 021/[a-f]*
 #	src/table		the tests that the README of a folder of the source names behind "Tests:"
 #	changed			what git says has changed since the main branch: the tests among those files, and
 #					those of the folders that the others are in, but for those named behind "Longer:";
@@ -51,21 +52,46 @@ short_proofs()
 	done
 }
 
-# choose_in PART NAME: the tests of that name, or whose names fit; of a TAP test its number will do.
-# False if there is none.
+# parts_of TEST: what a TAP test calls its parts, in their order.
+parts_of()
+{
+	grep -oE "\bpart\('[^']*'\)" "$TREE/test/t/$1.pl" | cut -d "'" -f 2
+}
+
+# choose_parts NAME TEST...: the parts of that name, or whose names fit, of TAP tests.
+choose_parts()
+{
+	local name=$1 test part found=
+
+	shift
+	for test; do
+		for part in $(parts_of "$test"); do
+			# shellcheck disable=SC2053 # a pattern
+			[[ $part != $name ]] || found+=" $test/$part"
+		done
+	done
+	[ -n "$found" ] || die "there is no part $name in $*; its parts: $(for test; do parts_of "$test"; done | xargs)"
+	echo "$found"
+}
+
+# choose_in PART NAME: the tests of that name, or whose names fit; of a TAP test its number will do,
+# and a part of it may follow.  False if there is none.
 choose_in()
 {
-	local test found=
+	local test found='' name=$2
 
+	[ "$1" != tap ] || name=${2%%/*}
 	[ -n "${TESTS[$1]+known}" ] || TESTS[$1]=$(tests_of "$1" | xargs)
 	for test in ${TESTS[$1]}; do
 		# shellcheck disable=SC2053 # a pattern
-		if [[ $test == $2 ]] || { [ "$1" = tap ] && [[ $2 =~ ^[0-9]+$ && $test =~ ^0*$((10#$2))_ ]]; }; then
+		if [[ $test == $name ]] || { [ "$1" = tap ] && [[ $name =~ ^[0-9]+$ && $test =~ ^0*$((10#$name))_ ]]; }; then
 			found+=" $test"
 		fi
 	done
 	[ "$1" != fuzz ] || [[ ! $2 =~ ^[0-9]+$ ]] || found=" $2"
 	[ -n "$found" ] || return
+	# shellcheck disable=SC2086 # names are words
+	[ "$name" = "$2" ] || found=$(choose_parts "${2#*/}" $found) || exit
 	CHOSEN[$1]="${CHOSEN[$1]:-}$found"
 }
 
@@ -175,7 +201,7 @@ list_tests()
 	for part in $PARTS; do
 		printf '%-12s%s\n' "$part" "$(tests_of "$part" | xargs | fold -s -w 84 | sed '2,$s/^/            /')"
 	done
-	say "fuzz/SEED is one round of the fuzzer, PART/NAME a test of that part."
+	say "fuzz/SEED is one round of the fuzzer, PART/NAME a test of that part, NUMBER/NAME a part of a TAP test."
 }
 
 # chosen PART: is there anything to do for it?
@@ -184,11 +210,23 @@ chosen()
 	[ -n "${CHOSEN[$1]+chosen}" ]
 }
 
-# chosen_tests PART: its tests that were chosen, each once, in the order in which they run.
+# chosen_tests PART: its tests that were chosen, each once, in the order in which they run.  Of some
+# only parts were: TEST/PART,PART.
 chosen_tests()
 {
-	# shellcheck disable=SC2086 # names are words
-	tests_of "$1" | grep -xF "$(printf '%s\n' ${CHOSEN[$1]})"
+	tests_of "$1" | awk -v chosen="${CHOSEN[$1]}" '
+		BEGIN {
+			n = split(chosen, name, " ")
+			for (i = 1; i <= n; i++) {
+				split(name[i] "/", word, "/")
+				if (word[2] == "")
+					whole[word[1]] = 1
+				else if (!seen[name[i]]++)
+					parts[word[1]] = parts[word[1]] "," word[2]
+			}
+		}
+		$1 in whole { print; next }
+		$1 in parts { print $1 "/" substr(parts[$1], 2) }'
 }
 
 # with_helpers PART: the same, and what makes the tables and functions that they use.

@@ -75,24 +75,26 @@ make_small_disk()
 	export GPUSORT_TEST_SMALL_DISK=$disk
 }
 
-# tap_test DIR NAME: DIR/NAME.pl, with PostgreSQL's Perl modules; how it ended, and after how many
-# milliseconds, into a file beside its log.
+# tap_test DIR NAME[/PART,...]: DIR/NAME.pl, or these parts of it (GpuSortTest.pm), with PostgreSQL's
+# Perl modules; how it ended, and after how many milliseconds, into a file beside its log.
 tap_test()
 {
-	local dir=$1 name=$2 tap=$WORK/tap start
+	local dir=$1 name=${2%%/*} parts='' tap=$WORK/tap start
+
+	[ "$name" = "$2" ] || parts=${2#*/}
 
 	start=$(now_ms)
 	as_server env -u PGHOST -u PGUSER -u PGDATABASE PATH="$BINDIR:$PATH" TESTDIR="$tap/$name" \
-		TESTDATADIR="$tap/$name/data" TESTLOGDIR="$tap/$name/log" PG_TEST_PORT_DIR="$tap/ports" \
+		GPUSORT_TEST_PARTS="$parts" TESTDATADIR="$tap/$name/data" TESTLOGDIR="$tap/$name/log" PG_TEST_PORT_DIR="$tap/ports" \
 		PG_REGRESS="$PGXS_DIR/src/test/regress/pg_regress" PGPORT=65432 \
 		perl -I "$PGXS_DIR/src/test/perl" -I "$dir" "$dir/$name.pl" >"$tap/$name.log" 2>&1
 	printf '%d %d\n' $? $(($(now_ms) - start)) >"$tap/$name.status"
 }
 
-# count_tap NAME: what one that has ended says.
+# count_tap NAME[/PART,...]: what one that has ended says.
 count_tap()
 {
-	local name=$1 log=$WORK/tap/$1.log status=1 ms=0 passed failed
+	local name=${1%%/*} log=$WORK/tap/${1%%/*}.log status=1 ms=0 passed failed
 
 	read -r status ms <"$WORK/tap/$name.status"
 	passed=$(grep -cE '^ok ' "$log")
@@ -108,7 +110,7 @@ count_tap()
 		find "$WORK/tap/$name" -name 'regress_log_*' -exec grep -ahE '^(error|psql|#|[Bb]ail|.* at .* line )' {} + |
 			grep -vE '^# (Checking|Postmaster|Running|###)' | tail -n 10
 	fi
-	tally "tap $name" "$passed" "$failed" "$ms"
+	tally "tap $1" "$passed" "$failed" "$ms"
 	[ "$failed" -gt 0 ] || rm -rf "$WORK/tap/$name"
 }
 
@@ -136,8 +138,8 @@ await_taps()
 	done
 }
 
-# tap_suite DIR NAME...: TAP_JOBS tests at a time (as many as there are cores: they wait half of their
-# time, or are busy in one process).  One that says "Runs alone" changes what is installed.
+# tap_suite DIR NAME[/PART,...]...: TAP_JOBS tests at a time (as many as there are cores: they wait half
+# of their time, or are busy in one process).  One that says "Runs alone" changes what is installed.
 tap_suite()
 {
 	local dir=$1 most others name
@@ -145,7 +147,7 @@ tap_suite()
 	shift
 	make_small_disk
 	mkdir -p "$WORK/tap/ports"
-	for name in "$@"; do
+	for name in "${@%%/*}"; do
 		mkdir -p "$WORK/tap/$name/log" "$WORK/tap/$name/data"
 	done
 	give_to_server "$WORK/tap"
@@ -153,7 +155,7 @@ tap_suite()
 	most=$((${TAP_JOBS:-$(nproc)} - 1))
 	for name in "$@"; do
 		others=$most
-		! grep -q '^# Runs alone' "$dir/$name.pl" || others=0
+		! grep -q '^# Runs alone' "$dir/${name%%/*}.pl" || others=0
 		await_taps $others
 		# a process group of its own
 		set -m

@@ -67,58 +67,62 @@ is($node->safe_psql('postgres', 'SHOW gpusort.pool_size'), '64MB', 'gpusort.pool
 is($node->safe_psql('postgres', 'SELECT pool_bytes FROM gpusort_service()'), $pool_bytes, 'the pool has that size');
 all_extents_back('at first');
 
-# All in the pool, whatever work_mem says; the planner counts on it.
-for my $order (@orders)
+if (part('shares'))
 {
-	uses(0, 1, "ORDER BY $order", $order, work_mem => '64kB');
-	same_answer($node, "SELECT * FROM t ORDER BY $order", "ORDER BY $order", work_mem => '64kB');
-}
-like(plan_of($node, 'SELECT * FROM t ORDER BY h', 'gpusort.force' => 'off', work_mem => '64kB'), qr/GpuSort/,
-	'planned to fit into the pool');
-unlike(plan_of($node, 'SELECT * FROM t ORDER BY h', 'gpusort.force' => 'off', work_mem => '64kB', 'gpusort.pool_quota' => 10),
-	qr/GpuSort/, '... but not with a small share of it');
-
-# A share of the pool, then private memory; both at an end: handed over.
-for my $quota (4, 10, 20)
-{
+	# All in the pool, whatever work_mem says; the planner counts on it.
 	for my $order (@orders)
 	{
-		my $label = "ORDER BY $order with $quota %";
-
-		uses(1, 1, $label, $order, 'gpusort.pool_quota' => $quota, work_mem => '256MB');
-		same_answer($node, "SELECT * FROM t ORDER BY $order", $label, 'gpusort.pool_quota' => $quota, work_mem => '256MB');
+		uses(0, 1, "ORDER BY $order", $order, work_mem => '64kB');
+		same_answer($node, "SELECT * FROM t ORDER BY $order", "ORDER BY $order", work_mem => '64kB');
 	}
-}
-for my $case ([ 20, '64kB' ], [ 10, '1MB' ], [ 4, '64kB' ])
-{
-	my ($quota, $work_mem) = @$case;
+	like(plan_of($node, 'SELECT * FROM t ORDER BY h', 'gpusort.force' => 'off', work_mem => '64kB'), qr/GpuSort/,
+		'planned to fit into the pool');
+	unlike(plan_of($node, 'SELECT * FROM t ORDER BY h', 'gpusort.force' => 'off', work_mem => '64kB', 'gpusort.pool_quota' => 10),
+		qr/GpuSort/, '... but not with a small share of it');
 
-	for my $order (@orders)
+	# A share of the pool, then private memory; both at an end: handed over.
+	for my $quota (4, 10, 20)
 	{
-		my $label = "ORDER BY $order with $quota % and $work_mem";
-		my @settings = ('gpusort.pool_quota' => $quota, work_mem => $work_mem);
+		for my $order (@orders)
+		{
+			my $label = "ORDER BY $order with $quota %";
 
-		like(analyzed_plan_of($node, "SELECT * FROM t ORDER BY $order", @settings),
-			qr/Handed Over: memory limit reached after [1-9]\d{2,} rows/, "$label: handed over");
-		same_answer($node, "SELECT * FROM t ORDER BY $order", $label, @settings);
+			uses(1, 1, $label, $order, 'gpusort.pool_quota' => $quota, work_mem => '256MB');
+			same_answer($node, "SELECT * FROM t ORDER BY $order", $label, 'gpusort.pool_quota' => $quota, work_mem => '256MB');
+		}
 	}
-}
-uses(1, 0, 'quota 0', 'h', 'gpusort.pool_quota' => 0, work_mem => '256MB');
+	for my $case ([ 20, '64kB' ], [ 10, '1MB' ], [ 4, '64kB' ])
+	{
+		my ($quota, $work_mem) = @$case;
 
-# A rescan begins in the pool again, wherever the scan before it has ended.
-{
-	my $rescans = 'SELECT g, s.* FROM generate_series(1, 5) g,
-		LATERAL (SELECT i, h FROM t WHERE i % 1000 = g OR g = 3 ORDER BY h, i OFFSET 1) s';
-	my @settings = ('gpusort.pool_quota' => 10, work_mem => '64kB');
+		for my $order (@orders)
+		{
+			my $label = "ORDER BY $order with $quota % and $work_mem";
+			my @settings = ('gpusort.pool_quota' => $quota, work_mem => $work_mem);
 
-	same_answer($node, "$rescans ORDER BY g, s.h, s.i", 'rescan after a hand-over', @settings);
-	like(analyzed_plan_of($node, $rescans, @settings), qr/Memory: \d+kB  Pool: [1-9]/, 'rescan after a hand-over: in the pool');
+			like(analyzed_plan_of($node, "SELECT * FROM t ORDER BY $order", @settings),
+				qr/Handed Over: memory limit reached after [1-9]\d{2,} rows/, "$label: handed over");
+			same_answer($node, "SELECT * FROM t ORDER BY $order", $label, @settings);
+		}
+	}
+	uses(1, 0, 'quota 0', 'h', 'gpusort.pool_quota' => 0, work_mem => '256MB');
+
+	# A rescan begins in the pool again, wherever the scan before it has ended.
+	{
+		my $rescans = 'SELECT g, s.* FROM generate_series(1, 5) g,
+			LATERAL (SELECT i, h FROM t WHERE i % 1000 = g OR g = 3 ORDER BY h, i OFFSET 1) s';
+		my @settings = ('gpusort.pool_quota' => 10, work_mem => '64kB');
+
+		same_answer($node, "$rescans ORDER BY g, s.h, s.i", 'rescan after a hand-over', @settings);
+		like(analyzed_plan_of($node, $rescans, @settings), qr/Memory: \d+kB  Pool: [1-9]/, 'rescan after a hand-over: in the pool');
+	}
+	all_extents_back('sorts of all kinds');
 }
-all_extents_back('sorts of all kinds');
 
 # A session whose ranges are now in the pool, now private, now both.
 my $digest = "SELECT md5(string_agg(q::text, '')) FROM (SELECT * FROM t ORDER BY %s OFFSET 0) q";
 my %expected = map { $_ => $node->safe_psql('postgres', 'SET gpusort.enabled = off; ' . sprintf $digest, $_) } @orders;
+if (part('changing'))
 {
 	my @script = ("SET work_mem = '256MB'");
 	my @wanted;
@@ -138,13 +142,17 @@ my %expected = map { $_ => $node->safe_psql('postgres', 'SET gpusort.enabled = o
 }
 
 # Sessions that want more together than there is.
-for my $work_mem ('64kB', '8MB', '256MB')
+if (part('competing'))
 {
-	compete($node, $work_mem, $digest, \%expected, @orders);
-	all_extents_back("competing with $work_mem");
+	for my $work_mem ('64kB', '8MB', '256MB')
+	{
+		compete($node, $work_mem, $digest, \%expected, @orders);
+		all_extents_back("competing with $work_mem");
+	}
 }
 
 # One session holds on to nearly all; others go on without, and don't count on it.
+if (part('holder'))
 {
 	my @unforced = ('gpusort.force' => 'off', 'gpusort.min_rows' => 0, 'gpusort.late_rows' => 'off', work_mem => '64kB');
 	my $prepared = $node->background_psql('postgres', on_error_stop => 0);
@@ -177,6 +185,7 @@ for my $work_mem ('64kB', '8MB', '256MB')
 
 # Builds whose tuples are larger than statistics say: compressed strings, which keys are made of.
 # They notice before they have read much, and PostgreSQL does not find a table read twice.
+if (part('builds'))
 {
 	my ($pages, @before, @after);
 	my $count = q(SELECT heap_blks_read + heap_blks_hit FROM pg_statio_user_tables WHERE relname = 'packed');
@@ -223,39 +232,45 @@ for my $work_mem ('64kB', '8MB', '256MB')
 # Whatever ends a query gives everything back.
 my $sort = 'SELECT count(*) FROM (SELECT * FROM t ORDER BY h OFFSET 0) s';
 my $slow = 'SELECT count(pg_sleep(0.05)::text) FROM (SELECT t.i FROM t, few WHERE t.i <= 1000 ORDER BY h DESC OFFSET 0) s';
-my %failing = (
-	'error in the input' => [ 'SELECT sum(x) FROM (SELECT 1 / (i - 50000) AS x, h FROM t ORDER BY h OFFSET 0) s' ],
-	'error above the sort' => [ 'SELECT sum(1 / (i - 50000)) FROM (SELECT * FROM t ORDER BY h OFFSET 0) s' ],
-	'error in a subtransaction' => [
-		"DO \$\$ BEGIN PERFORM sum(1 / (i - 50000)) FROM (SELECT * FROM t ORDER BY h OFFSET 0) s;
-		EXCEPTION WHEN division_by_zero THEN RAISE WARNING 'caught'; END \$\$" ],
-	'savepoint' => [ 'BEGIN', 'DECLARE c CURSOR FOR SELECT * FROM t ORDER BY h', 'SAVEPOINT s', 'FETCH 1 FROM c',
-		'SELECT 1 / 0', 'ROLLBACK TO s', 'ROLLBACK' ],
-	'statement_timeout' => [ 'SET statement_timeout = 100', $slow ],
-	'statement_timeout, soon' => [ 'SET statement_timeout = 15', $sort ]);
-for my $label (sort keys %failing)
+if (part('errors'))
 {
-	my ($out, $err) = session_of($node, @{ $failing{$label} }, reset_timeout(), $sort,
-		'SELECT pool_bytes_free = pool_bytes FROM gpusort_service()');
+	my %failing = (
+		'error in the input' => [ 'SELECT sum(x) FROM (SELECT 1 / (i - 50000) AS x, h FROM t ORDER BY h OFFSET 0) s' ],
+		'error above the sort' => [ 'SELECT sum(1 / (i - 50000)) FROM (SELECT * FROM t ORDER BY h OFFSET 0) s' ],
+		'error in a subtransaction' => [
+			"DO \$\$ BEGIN PERFORM sum(1 / (i - 50000)) FROM (SELECT * FROM t ORDER BY h OFFSET 0) s;
+			EXCEPTION WHEN division_by_zero THEN RAISE WARNING 'caught'; END \$\$" ],
+		'savepoint' => [ 'BEGIN', 'DECLARE c CURSOR FOR SELECT * FROM t ORDER BY h', 'SAVEPOINT s', 'FETCH 1 FROM c',
+			'SELECT 1 / 0', 'ROLLBACK TO s', 'ROLLBACK' ],
+		'statement_timeout' => [ 'SET statement_timeout = 100', $slow ],
+		'statement_timeout, soon' => [ 'SET statement_timeout = 15', $sort ]);
+	for my $label (sort keys %failing)
+	{
+		my ($out, $err) = session_of($node, @{ $failing{$label} }, reset_timeout(), $sort,
+			'SELECT pool_bytes_free = pool_bytes FROM gpusort_service()');
 
-	like($err, qr/ERROR|caught/, "$label: reported") unless $label =~ /soon/;
-	like($out, qr/100000\nt$/, "$label: the next sort is right, and all extents are back");
+		like($err, qr/ERROR|caught/, "$label: reported") unless $label =~ /soon/;
+		like($out, qr/100000\nt$/, "$label: the next sort is right, and all extents are back");
+	}
 }
 # who sleeps now and then
 my $sleeper = q(backend_type = 'client backend' AND query LIKE '%pg_sleep%' AND pid <> pg_backend_pid());
-for my $function ('pg_cancel_backend', 'pg_terminate_backend')
+if (part('cancel'))
 {
-	my ($out, $err) = ('', '');
-	my $victim = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', $slow ],
-		'>', \$out, '2>', \$err, time_limit());
+	for my $function ('pg_cancel_backend', 'pg_terminate_backend')
+	{
+		my ($out, $err) = ('', '');
+		my $victim = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', $slow ],
+			'>', \$out, '2>', \$err, time_limit());
 
-	ok($node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep')),
-		"$function: a sort is running");
-	cmp_ok(pool_free(), '<', $pool_bytes, "$function: it has extents");
-	$node->safe_psql('postgres', "SELECT $function(pid) FROM pg_stat_activity WHERE $sleeper");
-	$victim->finish;
-	like($err, qr/canceling statement|terminating connection/, "$function: it ends");
-	all_extents_back($function);
+		ok($node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep')),
+			"$function: a sort is running");
+		cmp_ok(pool_free(), '<', $pool_bytes, "$function: it has extents");
+		$node->safe_psql('postgres', "SELECT $function(pid) FROM pg_stat_activity WHERE $sleeper");
+		$victim->finish;
+		like($err, qr/canceling statement|terminating connection/, "$function: it ends");
+		all_extents_back($function);
+	}
 }
 
 # Memory is used again and again.
@@ -270,73 +285,79 @@ sub pool_blocks
 	return undef;
 }
 
-$node->safe_psql('postgres', $sort);
-my $blocks = pool_blocks();
-ok($blocks, 'the pool is a memfd of the postmaster');
-$node->safe_psql('postgres', $sort) for 1 .. 20;
-is(pool_blocks(), $blocks, 'one session after the other uses the same memory');
-
-# A backend that is killed: all others go, and there is a new pool.
+if (part('crash'))
 {
-	my ($out, $err) = ('', '');
-	my $victim = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', $slow ],
-		'>', \$out, '2>', \$err, time_limit());
+	$node->safe_psql('postgres', $sort);
+	my $blocks = pool_blocks();
+	ok($blocks, 'the pool is a memfd of the postmaster');
+	$node->safe_psql('postgres', $sort) for 1 .. 20;
+	is(pool_blocks(), $blocks, 'one session after the other uses the same memory');
 
-	ok($node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep')),
-		'kill -9: a sort is running');
-	crash($node, $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE $sleeper"));
-	$victim->finish;
-	is(pool_free(), $pool_bytes, 'kill -9: there is a new pool');
-	cmp_ok(pool_blocks(), '<', $blocks, 'kill -9: with new memory');
-	uses(0, 1, 'kill -9', 'h', work_mem => '64kB');
-	same_answer($node, "SELECT * FROM t ORDER BY $_", "kill -9, ORDER BY $_") for @orders;
+	# A backend that is killed: all others go, and there is a new pool.
+	{
+		my ($out, $err) = ('', '');
+		my $victim = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', $slow ],
+			'>', \$out, '2>', \$err, time_limit());
+
+		ok($node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep')),
+			'kill -9: a sort is running');
+		crash($node, $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE $sleeper"));
+		$victim->finish;
+		is(pool_free(), $pool_bytes, 'kill -9: there is a new pool');
+		cmp_ok(pool_blocks(), '<', $blocks, 'kill -9: with new memory');
+		uses(0, 1, 'kill -9', 'h', work_mem => '64kB');
+		same_answer($node, "SELECT * FROM t ORDER BY $_", "kill -9, ORDER BY $_") for @orders;
+	}
 }
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|resource was not closed|leak|signal (?!9:)/, 'nothing odd in the log');
 
 # Other ways to start, and none.
-$node->stop;
+if (part('start'))
 {
-	my ($out, $err) = ('', '');
-	my @data = ('-D', $node->data_dir);
-
-	IPC::Run::run([ 'postgres', @data, '-C', 'gpusort.pool_size' ], '>', \$out, '2>', \$err);
-	is($out, "64MB\n", 'postgres -C');
-	IPC::Run::run([ 'postgres', '--single', @data, 'postgres' ], '<', \"SELECT h FROM t WHERE i <= 3 ORDER BY h\n", '>', \$out, '2>', \$err);
-	is(scalar(() = $out =~ /h = "/g), 3, 'single-user mode');
-}
-for my $size ('0', '1MB', '64MB', '1500GB')
-{
-	my $log_end = -s $node->logfile;
-	my $told;
-
-	$node->append_conf('postgresql.conf', "gpusort.pool_size = '$size'");
-	$node->start;
-	($told) = substr(slurp_file($node->logfile), $log_end) =~ /WARNING:.*"gpusort.pool_size" of (.*)/;
-	is($told, { '1MB' => '1 MB is too small, there is no pool', '1500GB' => "1536000 MB is more than the machine's memory" }->{$size}, "pool_size = $size: what the log says");
-	if ($size =~ /GB|64/)
+	$node->stop;
 	{
-		$node->stop;
-		next;
+		my ($out, $err) = ('', '');
+		my @data = ('-D', $node->data_dir);
+
+		IPC::Run::run([ 'postgres', @data, '-C', 'gpusort.pool_size' ], '>', \$out, '2>', \$err);
+		is($out, "64MB\n", 'postgres -C');
+		IPC::Run::run([ 'postgres', '--single', @data, 'postgres' ], '<', \"SELECT h FROM t WHERE i <= 3 ORDER BY h\n", '>', \$out, '2>', \$err);
+		is(scalar(() = $out =~ /h = "/g), 3, 'single-user mode');
 	}
-	is($node->safe_psql('postgres', 'SHOW gpusort.pool_size'), $size, "pool_size = $size: shown");
-	uses(1, 0, "pool_size = $size", 'h', work_mem => '256MB');
+	for my $size ('0', '1MB', '64MB', '1500GB')
+	{
+		my $log_end = -s $node->logfile;
+		my $told;
+
+		$node->append_conf('postgresql.conf', "gpusort.pool_size = '$size'");
+		$node->start;
+		($told) = substr(slurp_file($node->logfile), $log_end) =~ /WARNING:.*"gpusort.pool_size" of (.*)/;
+		is($told, { '1MB' => '1 MB is too small, there is no pool', '1500GB' => "1536000 MB is more than the machine's memory" }->{$size}, "pool_size = $size: what the log says");
+		if ($size =~ /GB|64/)
+		{
+			$node->stop;
+			next;
+		}
+		is($node->safe_psql('postgres', 'SHOW gpusort.pool_size'), $size, "pool_size = $size: shown");
+		uses(1, 0, "pool_size = $size", 'h', work_mem => '256MB');
+		$node->stop;
+	}
+	{
+		my $log_end = -s $node->logfile;
+
+		# the supervisor needs one
+		$node->append_conf('postgresql.conf', "gpusort.pool_size = -1\nmax_worker_processes = 0");
+		$node->start;
+		like(substr(slurp_file($node->logfile), $log_end), qr/too many background workers.*CONTEXT:  registering gpusort's supervisor/s, 'no worker for the supervisor: the log says so');
+		same_answer($node, "SELECT * FROM t ORDER BY h, i", 'no worker processes');
+		$node->append_conf('postgresql.conf', 'max_worker_processes = 8');
+		$node->restart;
+	}
+	like($node->safe_psql('postgres', 'SHOW gpusort.pool_size'), qr/^\d+[MG]B$/, 'pool_size = -1: the size is shown');
+	cmp_ok($node->safe_psql('postgres', 'SELECT pool_bytes FROM gpusort_service()'), '>=', $pool_bytes, 'pool_size = -1: there is a pool');
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = ''");
+	$node->restart;
+	is($node->safe_psql('postgres', "LOAD 'gpusort'; SHOW gpusort.pool_size"), '0', 'LOAD: no pool');
 	$node->stop;
 }
-{
-	my $log_end = -s $node->logfile;
-
-	# the supervisor needs one
-	$node->append_conf('postgresql.conf', "gpusort.pool_size = -1\nmax_worker_processes = 0");
-	$node->start;
-	like(substr(slurp_file($node->logfile), $log_end), qr/too many background workers.*CONTEXT:  registering gpusort's supervisor/s, 'no worker for the supervisor: the log says so');
-	same_answer($node, "SELECT * FROM t ORDER BY h, i", 'no worker processes');
-	$node->append_conf('postgresql.conf', 'max_worker_processes = 8');
-	$node->restart;
-}
-like($node->safe_psql('postgres', 'SHOW gpusort.pool_size'), qr/^\d+[MG]B$/, 'pool_size = -1: the size is shown');
-cmp_ok($node->safe_psql('postgres', 'SELECT pool_bytes FROM gpusort_service()'), '>=', $pool_bytes, 'pool_size = -1: there is a pool');
-$node->append_conf('postgresql.conf', "shared_preload_libraries = ''");
-$node->restart;
-is($node->safe_psql('postgres', "LOAD 'gpusort'; SHOW gpusort.pool_size"), '0', 'LOAD: no pool');
-$node->stop;
 done_testing();

@@ -13,7 +13,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = start_node('main', 'work_mem = 256MB', 'max_parallel_workers_per_gather = 0', 'max_connections = 90',
-	'gpusort.pool_size = 768MB', "gpusort.daemon = 'host:2'", "gpusort.engine = 'cuda'", 'gpusort.force = on');
+	'gpusort.pool_size = 768MB', "gpusort.daemon = 'host:5'", "gpusort.engine = 'cuda'", 'gpusort.force = on');
 my $idle_bytes;
 
 $node->safe_psql('postgres', q(
@@ -32,36 +32,40 @@ ok($node->poll_query_until('postgres', q(SELECT state = 'up' FROM gpusort_servic
 $idle_bytes = service($node, 'pool_bytes_free');
 is($idle_bytes, service($node, 'pool_bytes'), 'the whole pool is free');
 
-# Every number of devices gives PostgreSQL's answer, position by position.
-my @orders = (
-	'h, i', 'h DESC, i DESC', 'few, i', 'few DESC, m', 'm', 'm DESC, i', 'n NULLS FIRST, i', 'n DESC NULLS LAST, i',
-	'u, h, few, n, i', 'f DESC, i', 'ts', 'tx, i', 'tx COLLATE "C" DESC, few, h, f, ts, i');
-
-for my $devices (1, 3, 4)
+if (part('devices'))
 {
-	my ($done, $fallbacks);
+	# Every number of devices gives PostgreSQL's answer, position by position.
+	my @orders = (
+		'h, i', 'h DESC, i DESC', 'few, i', 'few DESC, m', 'm', 'm DESC, i', 'n NULLS FIRST, i', 'n DESC NULLS LAST, i',
+		'u, h, few, n, i', 'f DESC, i', 'ts', 'tx, i', 'tx COLLATE "C" DESC, few, h, f, ts, i');
 
-	set_daemon($node, "host:$devices");
-	is(service($node, 'devices'), $devices, "host:$devices: so many devices");
-	is($node->safe_psql('postgres', 'SELECT count(*), min(cardinality(peers)) FROM gpusort_devices()'),
-		"$devices|" . ($devices - 1), "host:$devices: gpusort_devices() shows them");
-	($done, $fallbacks) = (service($node, 'jobs_done'), service($node, 'fallbacks'));
-	for my $order (@orders)
+	for my $devices (1, 3, 4)
 	{
-		my $label = "host:$devices, ORDER BY $order";
+		my ($done, $fallbacks);
 
-		like(analyzed_plan_of($node, "SELECT * FROM t ORDER BY $order"),
-			qr/Engine: simulated  Devices: \d+  Key: \d+ bits/, "$label: sorted by gpusortd");
-		same_answer($node, "SELECT * FROM t ORDER BY $order", $label);
+		set_daemon($node, "host:$devices");
+		is(service($node, 'devices'), $devices, "host:$devices: so many devices");
+		is($node->safe_psql('postgres', 'SELECT count(*), min(cardinality(peers)) FROM gpusort_devices()'),
+			"$devices|" . ($devices - 1), "host:$devices: gpusort_devices() shows them");
+		($done, $fallbacks) = (service($node, 'jobs_done'), service($node, 'fallbacks'));
+		for my $order (@orders)
+		{
+			my $label = "host:$devices, ORDER BY $order";
+
+			like(analyzed_plan_of($node, "SELECT * FROM t ORDER BY $order"),
+				qr/Engine: simulated  Devices: \d+  Key: \d+ bits/, "$label: sorted by gpusortd");
+			same_answer($node, "SELECT * FROM t ORDER BY $order", $label);
+		}
+		cmp_ok(service($node, 'jobs_done') - $done, '>=', 2 * @orders, "host:$devices: jobs are counted");
+		is(service($node, 'fallbacks'), $fallbacks, "host:$devices: nothing was sorted elsewhere");
+		same_answer($node, 'SELECT * FROM large ORDER BY k', "host:$devices, fed while collecting");
+		same_answer($node, 'SELECT * FROM large ORDER BY k DESC, i', "host:$devices, two planes fed");
+		all_is_free($node, $idle_bytes, "host:$devices");
 	}
-	cmp_ok(service($node, 'jobs_done') - $done, '>=', 2 * @orders, "host:$devices: jobs are counted");
-	is(service($node, 'fallbacks'), $fallbacks, "host:$devices: nothing was sorted elsewhere");
-	same_answer($node, 'SELECT * FROM large ORDER BY k', "host:$devices, fed while collecting");
-	same_answer($node, 'SELECT * FROM large ORDER BY k DESC, i', "host:$devices, two planes fed");
-	all_is_free($node, $idle_bytes, "host:$devices");
 }
 
 # Strings are fed while collecting as soon as they don't all begin alike, and numbered by devices.
+if (part('strings'))
 {
 	my $jobs = 'CASE WHEN i = 550000 THEN (SELECT jobs_open FROM gpusort_service()) END AS jobs';
 
@@ -86,115 +90,125 @@ for my $devices (1, 3, 4)
 	all_is_free($node, $idle_bytes, 'strings');
 }
 
-# Rows are returned while others are being sorted.
-set_daemon($node, 'host:3', '--device-rows=1000 --bucket-rows=1000 --step-rows=5000');
-for my $order ('k', 'k DESC, i', 'k % 16, i')
+if (part('buckets'))
 {
-	same_answer($node, "SELECT * FROM large ORDER BY $order", "many buckets, ORDER BY $order");
-}
-is($node->safe_psql('postgres', q(
-	BEGIN;
-	DECLARE c SCROLL CURSOR FOR SELECT k FROM large ORDER BY k;
-	MOVE 100 IN c; MOVE BACKWARD 50 IN c; MOVE LAST IN c; MOVE 10 IN c;
-	FETCH FIRST FROM c;
-	COMMIT)),
-	$node->safe_psql('postgres', 'SELECT min(k) FROM large'), 'a cursor moves over rows that are not ready');
-all_is_free($node, $idle_bytes, 'many buckets');
-
-# A refinement, and a verification, want all rows.
-for my $verify ('off', 'on')
-{
-	same_answer($node, 'SELECT * FROM t ORDER BY m, i', "text, verify = $verify", 'gpusort.verify' => $verify);
-	same_answer($node, 'SELECT * FROM large ORDER BY k', "int8, verify = $verify", 'gpusort.verify' => $verify);
-}
-
-# More sorts at a time than there are jobs: gpusortd is stopped meanwhile.
-{
-	my $pid = service($node, 'pid');
-	my $fallbacks = service($node, 'fallbacks');
-	my $script = $node->basedir . '/sort.sql';
-	my ($out, $err, $pgbench) = ('', '');
-
-	append_to_file($script, 'SELECT 1 / (count(*) = 100)::int FROM (SELECT i FROM generate_series(1, 100) i ORDER BY -i OFFSET 0) s;');
-	kill 'STOP', $pid;
-	$pgbench = IPC::Run::start(
-		[ 'pgbench', '-n', '-c', '70', '-t', '1', '-f', $script, $node->connstr('postgres') ],
-		'>', \$out, '2>', \$err, time_limit());
-	ok($node->poll_query_until('postgres', "SELECT jobs_open = 64 AND jobs_queued = 64 AND fallbacks = $fallbacks + 6 FROM gpusort_service()"),
-		'64 jobs are open, and wait, the others sort by themselves') or diag $node->safe_psql('postgres', 'SELECT * FROM gpusort_service()');
-	kill 'CONT', $pid;
-	$pgbench->finish;
-	like($out, qr{transactions actually processed: 70/70}, 'all 70 sorts come out');
-	all_is_free($node, $idle_bytes, '70 sorts');
-}
-
-# Cursors that rest after their first row hold no jobs, however many there are.
-set_daemon($node, 'host:1', '--device-rows=200 --bucket-rows=50 --step-rows=200');
-{
-	my @fallbacks = service($node, 'fallbacks');
-	my @sessions = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 2;
-	my $query = 'SELECT i FROM t ORDER BY h, i';
-	my ($first, $last) = map { $node->safe_psql('postgres', "SET gpusort.enabled = off; $query $_") } 'LIMIT 1', 'OFFSET 11999';
-	my $rested;
-
-	for my $session (@sessions)
+	# Rows are returned while others are being sorted.
+	set_daemon($node, 'host:3', '--device-rows=1000 --bucket-rows=1000 --step-rows=5000');
+	for my $order ('k', 'k DESC, i', 'k % 16, i')
 	{
-		$session->query_safe('BEGIN');
-		$session->query_safe("DECLARE c$_ SCROLL CURSOR FOR $query") for 1 .. 35;
-		$rested .= $session->query_safe("FETCH 1 FROM c$_") for 1 .. 35;
+		same_answer($node, "SELECT * FROM large ORDER BY $order", "many buckets, ORDER BY $order");
 	}
-	is($rested =~ s/\n//gr, $first x 70, '70 cursors: the first row of each');
-	ok($node->poll_query_until('postgres', 'SELECT jobs_open = 0 FROM gpusort_service()'), '70 cursors: no jobs are open');
-	like(analyzed_plan_of($node, $query), qr/Engine: simulated/, '70 cursors: the next sort is done by gpusortd');
-	is(service($node, 'fallbacks'), $fallbacks[0], '70 cursors: nothing was sorted elsewhere');
-	$rested = join '', map { $sessions[1]->query_safe("FETCH LAST FROM c$_") } 1 .. 35;
-	is($rested =~ s/\n//gr, $last x 35, '70 cursors: they go on');
-	$_->quit for @sessions;
-	all_is_free($node, $idle_bytes, '70 cursors');
+	is($node->safe_psql('postgres', q(
+		BEGIN;
+		DECLARE c SCROLL CURSOR FOR SELECT k FROM large ORDER BY k;
+		MOVE 100 IN c; MOVE BACKWARD 50 IN c; MOVE LAST IN c; MOVE 10 IN c;
+		FETCH FIRST FROM c;
+		COMMIT)),
+		$node->safe_psql('postgres', 'SELECT min(k) FROM large'), 'a cursor moves over rows that are not ready');
+	all_is_free($node, $idle_bytes, 'many buckets');
+
+	# A refinement, and a verification, want all rows.
+	for my $verify ('off', 'on')
+	{
+		same_answer($node, 'SELECT * FROM t ORDER BY m, i', "text, verify = $verify", 'gpusort.verify' => $verify);
+		same_answer($node, 'SELECT * FROM large ORDER BY k', "int8, verify = $verify", 'gpusort.verify' => $verify);
+	}
+}
+
+if (part('jobs'))
+{
+	# More sorts at a time than there are jobs: gpusortd is stopped meanwhile.
+	{
+		my $pid = service($node, 'pid');
+		my $fallbacks = service($node, 'fallbacks');
+		my $script = $node->basedir . '/sort.sql';
+		my ($out, $err, $pgbench) = ('', '');
+
+		append_to_file($script, 'SELECT 1 / (count(*) = 100)::int FROM (SELECT i FROM generate_series(1, 100) i ORDER BY -i OFFSET 0) s;');
+		kill 'STOP', $pid;
+		$pgbench = IPC::Run::start(
+			[ 'pgbench', '-n', '-c', '70', '-t', '1', '-f', $script, $node->connstr('postgres') ],
+			'>', \$out, '2>', \$err, time_limit());
+		ok($node->poll_query_until('postgres', "SELECT jobs_open = 64 AND jobs_queued = 64 AND fallbacks = $fallbacks + 6 FROM gpusort_service()"),
+			'64 jobs are open, and wait, the others sort by themselves') or diag $node->safe_psql('postgres', 'SELECT * FROM gpusort_service()');
+		kill 'CONT', $pid;
+		$pgbench->finish;
+		like($out, qr{transactions actually processed: 70/70}, 'all 70 sorts come out');
+		all_is_free($node, $idle_bytes, '70 sorts');
+	}
+
+	# Cursors that rest after their first row hold no jobs, however many there are.
+	set_daemon($node, 'host:1', '--device-rows=200 --bucket-rows=50 --step-rows=200');
+	{
+		my @fallbacks = service($node, 'fallbacks');
+		my @sessions = map { $node->background_psql('postgres', on_error_stop => 0) } 1 .. 2;
+		my $query = 'SELECT i FROM t ORDER BY h, i';
+		my ($first, $last) = map { $node->safe_psql('postgres', "SET gpusort.enabled = off; $query $_") } 'LIMIT 1', 'OFFSET 11999';
+		my $rested;
+
+		for my $session (@sessions)
+		{
+			$session->query_safe('BEGIN');
+			$session->query_safe("DECLARE c$_ SCROLL CURSOR FOR $query") for 1 .. 35;
+			$rested .= $session->query_safe("FETCH 1 FROM c$_") for 1 .. 35;
+		}
+		is($rested =~ s/\n//gr, $first x 70, '70 cursors: the first row of each');
+		ok($node->poll_query_until('postgres', 'SELECT jobs_open = 0 FROM gpusort_service()'), '70 cursors: no jobs are open');
+		like(analyzed_plan_of($node, $query), qr/Engine: simulated/, '70 cursors: the next sort is done by gpusortd');
+		is(service($node, 'fallbacks'), $fallbacks[0], '70 cursors: nothing was sorted elsewhere');
+		$rested = join '', map { $sessions[1]->query_safe("FETCH LAST FROM c$_") } 1 .. 35;
+		is($rested =~ s/\n//gr, $last x 35, '70 cursors: they go on');
+		$_->quit for @sessions;
+		all_is_free($node, $idle_bytes, '70 cursors');
+	}
 }
 
 # Who asks for gpusortd, and who does not.
-set_daemon($node, 'host:2');
 my $query = 'SELECT h FROM t ORDER BY h';
-like(analyzed_plan_of($node, $query, 'gpusort.engine' => 'auto'), qr/Engine: host  /,
-	'engine = auto does not take simulated devices');
-like(analyzed_plan_of($node, $query, 'gpusort.engine' => 'host'), qr/Engine: host  /, 'engine = host stays');
-unlike(analyzed_plan_of($node, $query, 'gpusort.engine' => 'host'), qr/Fallback/, '... and that is no fallback');
-like(analyzed_plan_of($node, $query, 'gpusort.pool_quota' => 0), qr/Engine: host .*Fallback: the pool is full/,
-	'private memory is not for gpusortd');
-
-# EXPLAIN in other formats
-my $json = $node->safe_psql('postgres', "EXPLAIN (ANALYZE, FORMAT JSON) $query");
-like($json, qr/"Engine": "simulated"/, 'JSON: engine');
-like($json, qr/"Devices": [12],/, 'JSON: devices');
-like($json, qr/"Rounds": 1,/, 'JSON: rounds');
-unlike($json, qr/"Fallback"/, 'JSON: no fallback');
-
-# Parallel workers
-same_answer($node, 'SELECT k FROM large ORDER BY k', 'in parallel workers',
-	max_parallel_workers_per_gather => 2, parallel_setup_cost => 0, parallel_tuple_cost => 0, 'gpusort.cost_gather' => 0,
-	min_parallel_table_scan_size => 0);
-all_is_free($node, $idle_bytes, 'parallel workers');
-
-# Settings
-for my $case (
-	[ 'gpusort.daemon', 'on' ], [ 'gpusort.daemon', 'host:0' ], [ 'gpusort.daemon', 'host:17' ],
-	[ 'gpusort.daemon', 'host:3x' ], [ 'gpusort.devices', '' ], [ 'gpusort.devices', '0,0' ],
-	[ 'gpusort.devices', '0,' ], [ 'gpusort.devices', 'none' ], [ 'gpusort.device_memory', '80' ],
-	[ 'gpusort.device_memory', '0%' ], [ 'gpusort.device_memory', '101%' ], [ 'gpusort.device_memory', '4 GB' ])
+if (part('settings'))
 {
-	my ($name, $value) = @$case;
-	my ($rc, $out, $err) = $node->psql('postgres', "ALTER SYSTEM SET $name = '$value'");
+	set_daemon($node, 'host:2');
+	like(analyzed_plan_of($node, $query, 'gpusort.engine' => 'auto'), qr/Engine: host  /,
+		'engine = auto does not take simulated devices');
+	like(analyzed_plan_of($node, $query, 'gpusort.engine' => 'host'), qr/Engine: host  /, 'engine = host stays');
+	unlike(analyzed_plan_of($node, $query, 'gpusort.engine' => 'host'), qr/Fallback/, '... and that is no fallback');
+	like(analyzed_plan_of($node, $query, 'gpusort.pool_quota' => 0), qr/Engine: host .*Fallback: the pool is full/,
+		'private memory is not for gpusortd');
 
-	ok($rc != 0 && $err =~ /invalid value.*Valid values/s, "$name = '$value' is refused, with a hint");
+	# EXPLAIN in other formats
+	my $json = $node->safe_psql('postgres', "EXPLAIN (ANALYZE, FORMAT JSON) $query");
+	like($json, qr/"Engine": "simulated"/, 'JSON: engine');
+	like($json, qr/"Devices": [12],/, 'JSON: devices');
+	like($json, qr/"Rounds": 1,/, 'JSON: rounds');
+	unlike($json, qr/"Fallback"/, 'JSON: no fallback');
+
+	# Parallel workers
+	same_answer($node, 'SELECT k FROM large ORDER BY k', 'in parallel workers',
+		max_parallel_workers_per_gather => 2, parallel_setup_cost => 0, parallel_tuple_cost => 0, 'gpusort.cost_gather' => 0,
+		min_parallel_table_scan_size => 0);
+	all_is_free($node, $idle_bytes, 'parallel workers');
+
+	# Settings
+	for my $case (
+		[ 'gpusort.daemon', 'on' ], [ 'gpusort.daemon', 'host:0' ], [ 'gpusort.daemon', 'host:17' ],
+		[ 'gpusort.daemon', 'host:3x' ], [ 'gpusort.devices', '' ], [ 'gpusort.devices', '0,0' ],
+		[ 'gpusort.devices', '0,' ], [ 'gpusort.devices', 'none' ], [ 'gpusort.device_memory', '80' ],
+		[ 'gpusort.device_memory', '0%' ], [ 'gpusort.device_memory', '101%' ], [ 'gpusort.device_memory', '4 GB' ])
+	{
+		my ($name, $value) = @$case;
+		my ($rc, $out, $err) = $node->psql('postgres', "ALTER SYSTEM SET $name = '$value'");
+
+		ok($rc != 0 && $err =~ /invalid value.*Valid values/s, "$name = '$value' is refused, with a hint");
+	}
+	set_daemon($node, 'off', '', 'off');
+	is(service($node, 'pid'), '', 'daemon = off: no process');
+	like(analyzed_plan_of($node, $query), qr/Engine: host  (?!.*Fallback)/, 'daemon = off: the host sorts');
+	same_answer($node, $query, 'daemon = off');
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM gpusort_devices()'), '0', 'daemon = off: no devices');
 }
-set_daemon($node, 'off', '', 'off');
-is(service($node, 'pid'), '', 'daemon = off: no process');
-like(analyzed_plan_of($node, $query), qr/Engine: host  (?!.*Fallback)/, 'daemon = off: the host sorts');
-same_answer($node, $query, 'daemon = off');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM gpusort_devices()'), '0', 'daemon = off: no devices');
 
 # The program that is started: the one beside the library, or else the server's.
+if (part('program'))
 {
 	my $installed = $node->config_data('--pkglibdir');
 	my $ours = $node->basedir . '/lib';
@@ -232,6 +246,7 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM gpusort_devices()'), '0', 
 }
 
 # gpusortd shares the pool with the server, and nothing else.
+if (part('process'))
 {
 	my ($pid, $supervisor, $status, %files, %ours, @variables);
 	my $entries = sub {
@@ -267,31 +282,37 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM gpusort_devices()'), '0', 
 }
 
 # What a job costs: two rows, sorted again and again.
-set_daemon($node, 'host:1');
+if (part('cost'))
 {
-	my ($out, $err) = session_of($node, ('EXPLAIN ANALYZE SELECT i FROM generate_series(1, 2) i ORDER BY -i') x 101);
-	my @ms = sort { $a <=> $b } $out =~ /, sort ([0-9.]+) ms/g;
+	set_daemon($node, 'host:1');
+	{
+		my ($out, $err) = session_of($node, ('EXPLAIN ANALYZE SELECT i FROM generate_series(1, 2) i ORDER BY -i') x 101);
+		my @ms = sort { $a <=> $b } $out =~ /, sort ([0-9.]+) ms/g;
 
-	is(scalar @ms, 101, 'all sorts tell their time');
-	note sprintf 'submit, wake, sort two rows, answer, close: median %.3f ms, maximum %.3f ms', $ms[50], $ms[100];
-	# a call that is lost is seen a second later, or never; a machine may be busy with others now and then
-	cmp_ok($ms[25], '<', 100, 'an idle gpusortd answers when it is called');
+		is(scalar @ms, 101, 'all sorts tell their time');
+		note sprintf 'submit, wake, sort two rows, answer, close: median %.3f ms, maximum %.3f ms', $ms[50], $ms[100];
+		# a call that is lost is seen a second later, or never; a machine may be busy with others now and then
+		cmp_ok($ms[25], '<', 100, 'an idle gpusortd answers when it is called');
+	}
 }
 
 $node->stop;
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal|leak/, 'nothing odd in the log');
 
 # A server without a pool
-$node->append_conf('postgresql.conf', "gpusort.pool_size = 0");
-$node->start;
-is($node->safe_psql('postgres', 'SELECT state, pid, jobs_done, pool_bytes FROM gpusort_service()'), 'off||0|0',
-	'no pool: gpusort_service()');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM gpusort_devices()'), '0', 'no pool: gpusort_devices()');
-same_answer($node, $query, 'no pool');
-$node->stop;
-$node->append_conf('postgresql.conf', "shared_preload_libraries = ''");
-$node->start;
-is($node->safe_psql('postgres', "LOAD 'gpusort'; SELECT state, pid, jobs_done, pool_bytes FROM gpusort_service()"), 'off||0|0',
-	'not preloaded: gpusort_service()');
-$node->stop;
+if (part('none'))
+{
+	$node->append_conf('postgresql.conf', "gpusort.pool_size = 0");
+	$node->start;
+	is($node->safe_psql('postgres', 'SELECT state, pid, jobs_done, pool_bytes FROM gpusort_service()'), 'off||0|0',
+		'no pool: gpusort_service()');
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM gpusort_devices()'), '0', 'no pool: gpusort_devices()');
+	same_answer($node, $query, 'no pool');
+	$node->stop;
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = ''");
+	$node->start;
+	is($node->safe_psql('postgres', "LOAD 'gpusort'; SELECT state, pid, jobs_done, pool_bytes FROM gpusort_service()"), 'off||0|0',
+		'not preloaded: gpusort_service()');
+	$node->stop;
+}
 done_testing();

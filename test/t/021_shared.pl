@@ -91,17 +91,23 @@ sub shares
 my $digest = "count(*) || ' ' || sum(hashtextextended(q::text, 0))";
 my %digests;
 
+sub digest_of
+{
+	my ($query) = @_;
+
+	return $digests{$query} //= $node->safe_psql('postgres', "SET gpusort.enabled = off; SELECT $digest FROM ($query OFFSET 0) q");
+}
+
 sub same_rows
 {
 	my ($label, $query, @settings) = @_;
 	my ($plan, $rows);
 
-	$digests{$query} //= $node->safe_psql('postgres', "SET gpusort.enabled = off; SELECT $digest FROM ($query OFFSET 0) q");
-	unlike($digests{$query}, qr/^0 /, "$label: there are rows");
+	unlike(digest_of($query), qr/^0 /, "$label: there are rows");
 	($plan, $rows) = $node->safe_psql('postgres', join('', settings_of(@settings)) .
 		"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) CREATE TEMP TABLE q AS $query; SELECT $digest FROM q") =~ /(.*)\n(.*)/s;
 	like($plan, $shared, "$label: sorted together");
-	is($rows, $digests{$query}, "$label: PostgreSQL's rows");
+	is($rows, digest_of($query), "$label: PostgreSQL's rows");
 	return $plan;
 }
 
@@ -117,85 +123,95 @@ sub settings_of
 }
 
 # All of the pool, some of it, next to nothing and nothing of it; with memory for the rest, and without.
-for my $case ([ 100, '64MB', 'all' ], [ 20, '64MB', 'some' ], [ 20, '64kB', 'some' ], [ 20, '1MB', 'some' ], [ 2, '64MB', '' ], [ 2, '64kB', '' ])
+if (part('pool'))
 {
-	my ($quota, $work_mem, $wanted) = @$case;
-	my $some = 0;
-
-	for my $name (sort keys %queries)
+	for my $case ([ 100, '64MB', 'all' ], [ 20, '64MB', 'some' ], [ 20, '64kB', 'some' ], [ 20, '1MB', 'some' ], [ 2, '64MB', '' ], [ 2, '64kB', '' ])
 	{
-		my $label = "$name with $quota % and $work_mem";
-		my $plan = same_rows($label, $queries{$name}, 'gpusort.pool_quota' => $quota, work_mem => $work_mem);
-		my ($method, $collected, $refused) = $plan =~ /Shared.*?Sort Method: (\w+).*?Rows Collected: (\d+)  Through Files: (\d+)/s;
+		my ($quota, $work_mem, $wanted) = @$case;
+		my $some = 0;
 
-		next if $name =~ /join/;
-		is($collected + $refused, 100000, "$label: all rows are counted");
-		is("$refused $method", '0 radix', "$label: all in the pool") if $wanted eq 'all';
-		$some++ if $collected > 0 && $refused > 0;
+		for my $name (sort keys %queries)
+		{
+			my $label = "$name with $quota % and $work_mem";
+			my $plan = same_rows($label, $queries{$name}, 'gpusort.pool_quota' => $quota, work_mem => $work_mem);
+			my ($method, $collected, $refused) = $plan =~ /Shared.*?Sort Method: (\w+).*?Rows Collected: (\d+)  Through Files: (\d+)/s;
+
+			next if $name =~ /join/;
+			is($collected + $refused, 100000, "$label: all rows are counted");
+			is("$refused $method", '0 radix', "$label: all in the pool") if $wanted eq 'all';
+			$some++ if $collected > 0 && $refused > 0;
+		}
+		# how much of it depends on how many participants get to collect
+		ok($some, "$quota % and $work_mem: some in the pool, and some not") if $wanted eq 'some';
 	}
-	# how much of it depends on how many participants get to collect
-	ok($some, "$quota % and $work_mem: some in the pool, and some not") if $wanted eq 'some';
+	all_extents_back('sorts of all kinds');
 }
-all_extents_back('sorts of all kinds');
 
-# Faults, workers, leader.
-for my $settings (
-	[ 'gpusort.inject_fault' => 'memory' ], [ 'gpusort.inject_fault' => 'codec' ], [ 'gpusort.inject_fault' => 'verify' ],
-	[ 'gpusort.inject_fault' => 'codec', work_mem => '64kB' ], [ 'gpusort.verify' => 'on' ],
-	[ parallel_leader_participation => 'off' ], [ max_parallel_workers => 0 ], [ max_parallel_workers => 1 ],
-	[ max_parallel_workers => 0, parallel_leader_participation => 'off' ], [ max_parallel_workers_per_gather => 5 ],
-	[ parallel_leader_participation => 'off', 'gpusort.pool_quota' => 20, work_mem => '64kB' ], [ 'gpusort.keep_memory' => 0 ])
+if (part('faults'))
 {
-	same_rows("@$settings, $_", $queries{$_}, @$settings) for 'window by numeric', 'join by text';
-}
+	# Faults, workers, leader.
+	for my $settings (
+		[ 'gpusort.inject_fault' => 'memory' ], [ 'gpusort.inject_fault' => 'codec' ], [ 'gpusort.inject_fault' => 'verify' ],
+		[ 'gpusort.inject_fault' => 'codec', work_mem => '64kB' ], [ 'gpusort.verify' => 'on' ],
+		[ parallel_leader_participation => 'off' ], [ max_parallel_workers => 0 ], [ max_parallel_workers => 1 ],
+		[ max_parallel_workers => 0, parallel_leader_participation => 'off' ], [ max_parallel_workers_per_gather => 5 ],
+		[ parallel_leader_participation => 'off', 'gpusort.pool_quota' => 20, work_mem => '64kB' ], [ 'gpusort.keep_memory' => 0 ])
+	{
+		same_rows("@$settings, $_", $queries{$_}, @$settings) for 'window by numeric', 'join by text';
+	}
 
-# Plans that were made when there was more of the pool.  (A session's first temporary table
-# would have them made anew.)
-for my $name ('window by int2', 'window by numeric', 'join by text')
-{
-	my ($out, $err) = session_of($node, 'CREATE TEMP TABLE first ()', 'SET plan_cache_mode = force_generic_plan', "PREPARE p AS $queries{$name}", 'EXPLAIN EXECUTE p',
-		'SET gpusort.pool_quota = 0', 'EXPLAIN (ANALYZE) CREATE TEMP TABLE q AS EXECUTE p', "SELECT $digest FROM q");
+	# Plans that were made when there was more of the pool.  (A session's first temporary table
+	# would have them made anew.)
+	for my $name ('window by int2', 'window by numeric', 'join by text')
+	{
+		my ($out, $err) = session_of($node, 'CREATE TEMP TABLE first ()', 'SET plan_cache_mode = force_generic_plan', "PREPARE p AS $queries{$name}", 'EXPLAIN EXECUTE p',
+			'SET gpusort.pool_quota = 0', 'EXPLAIN (ANALYZE) CREATE TEMP TABLE q AS EXECUTE p', "SELECT $digest FROM q");
 
-	like($out, qr/Rows Collected: 0  Through Files: [1-9]/, "nothing of the pool, $name: all through files");
-	like($out, qr/\n\Q$digests{$queries{$name}}\E$/, "nothing of the pool, $name: PostgreSQL's rows");
-	is($err, '', "nothing of the pool, $name: no error");
+		like($out, qr/Rows Collected: 0  Through Files: [1-9]/, "nothing of the pool, $name: all through files");
+		like($out, qr/\n\Q@{[ digest_of($queries{$name}) ]}\E$/, "nothing of the pool, $name: PostgreSQL's rows");
+		is($err, '', "nothing of the pool, $name: no error");
+	}
+	all_extents_back('faults');
 }
-all_extents_back('faults');
 
 # Sessions that want more together than there is, of the pool and of workers.
+if (part('competing'))
 {
 	for my $work_mem ('64kB', '64MB')
 	{
-		compete($node, $work_mem, "SELECT $digest FROM (%s OFFSET 0) q", \%digests, map { $queries{$_} } sort keys %queries);
+		compete($node, $work_mem, "SELECT $digest FROM (%s OFFSET 0) q", { map { $_ => digest_of($_) } values %queries }, map { $queries{$_} } sort keys %queries);
 		all_extents_back("competing with $work_mem");
 	}
 }
 
-# Who comes while another one sorts waits for the result.  Collecting and sorting take the
-# leader half a second; a worker comes when it has its only row of the outer side.
-for my $delay (0.3, 0.4, 0.5)
+if (part('waiting'))
 {
-	my $join = "SELECT count(*) || ' ' || count(b.i) FROM (SELECT i, repeat('x', 200) || m AS x FROM lone WHERE slow(i, 0.01, $delay) > 0) a
-		LEFT JOIN t b ON a.x = repeat('x', 200) || b.m COLLATE \"en-x-icu\"";
-	my ($out, $err) = session_of($node, $name_leader, 'SET gpusort.inject_fault = codec', $join);
+	# Who comes while another one sorts waits for the result.  Collecting and sorting take the
+	# leader half a second; a worker comes when it has its only row of the outer side.
+	for my $delay (0.3, 0.4, 0.5)
+	{
+		my $join = "SELECT count(*) || ' ' || count(b.i) FROM (SELECT i, repeat('x', 200) || m AS x FROM lone WHERE slow(i, 0.01, $delay) > 0) a
+			LEFT JOIN t b ON a.x = repeat('x', 200) || b.m COLLATE \"en-x-icu\"";
+		my ($out, $err) = session_of($node, $name_leader, 'SET gpusort.inject_fault = codec', $join);
 
-	shares("a worker after $delay s", $join);
-	like($out, qr/^10 10$/m, "a worker after $delay s: PostgreSQL's rows");
-	is($err, '', "a worker after $delay s: no error");
+		shares("a worker after $delay s", $join);
+		like($out, qr/^10 10$/m, "a worker after $delay s: PostgreSQL's rows");
+		is($err, '', "a worker after $delay s: no error");
+	}
+
+	# Not to the end: the others must not wait.
+	for my $query (
+		'SELECT count(r) FROM (SELECT rank() OVER (PARTITION BY few ORDER BY h) AS r FROM t LIMIT 10) s',
+		'SELECT count(*) FROM (SELECT a.i, b.h FROM t a JOIN t b ON a.m = b.m LIMIT 10) s')
+	{
+		shares('with a limit', $query);
+		my ($out, $err) = session_of($node, ($query) x 5, 'SET parallel_leader_participation = off', ($query) x 5);
+
+		is($out, join("\n", (10) x 10), 'with a limit: as many as wanted');
+		is($err, '', 'with a limit: no error');
+	}
+	all_extents_back('with a limit');
 }
-
-# Not to the end: the others must not wait.
-for my $query (
-	'SELECT count(r) FROM (SELECT rank() OVER (PARTITION BY few ORDER BY h) AS r FROM t LIMIT 10) s',
-	'SELECT count(*) FROM (SELECT a.i, b.h FROM t a JOIN t b ON a.m = b.m LIMIT 10) s')
-{
-	shares('with a limit', $query);
-	my ($out, $err) = session_of($node, ($query) x 5, 'SET parallel_leader_participation = off', ($query) x 5);
-
-	is($out, join("\n", (10) x 10), 'with a limit: as many as wanted');
-	is($err, '', 'with a limit: no error');
-}
-all_extents_back('with a limit');
 
 # Whatever ends a query gives everything back: while rows are collected, by all and by
 # some only, for whom the others wait; sorted; returned.
@@ -209,30 +225,33 @@ my %slow = (
 	'workers returning rows' => "SELECT sum(r) FROM (SELECT slow(r, 1, 1) AS r FROM (SELECT $over FROM few) s OFFSET 0) s",
 	'leader waiting, join' => "SELECT sum(i) FROM (SELECT b.i FROM few a LEFT JOIN few b ON a.i = b.i AND slow(b.i, 0.015, 5) > 0 WHERE slow(a.i, 0.015, 0.015) > 0 OFFSET 0) s");
 
-shares($_, $slow{$_}) for sort keys %slow;
-my %failing = (
-	'error in the input' => [ 'SELECT sum(r) FROM (SELECT rank() OVER (PARTITION BY few ORDER BY 1 / (i - 50000), i) AS r FROM t OFFSET 0) s' ],
-	'error in the input, leader stands aside' => [ 'SET parallel_leader_participation = off',
-		'SELECT sum(r) FROM (SELECT rank() OVER (PARTITION BY few ORDER BY 1 / (i - 50000), i) AS r FROM t OFFSET 0) s', 'RESET parallel_leader_participation' ],
-	'error in a worker, leader waiting' => [ "SELECT sum(r) FROM (SELECT $over FROM few WHERE fail_in_worker(i) > 0 OFFSET 0) s" ],
-	'error above the sort' => [ 'SELECT sum(x) FROM (SELECT sum(1 / (i - 50000)) OVER (PARTITION BY few ORDER BY h) AS x FROM t OFFSET 0) s' ],
-	'error above the sort, rows in files' => [ 'SET gpusort.inject_fault = codec',
-		'SELECT sum(x) FROM (SELECT sum(1 / (i - 50000)) OVER (PARTITION BY few ORDER BY h) AS x FROM t OFFSET 0) s', 'RESET gpusort.inject_fault' ],
-	'error above the join, rows in files' => [ 'SET gpusort.inject_fault = codec',
-		'SELECT sum(x) FROM (SELECT 1 / (a.i - 50000) AS x FROM t a JOIN t b ON a.m = b.m OFFSET 0) s', 'RESET gpusort.inject_fault' ],
-	'error in a subtransaction' => [
-		"DO \$\$ BEGIN PERFORM sum(x) FROM (SELECT sum(1 / (i - 50000)) OVER (PARTITION BY few ORDER BY h) AS x FROM t OFFSET 0) s;
-		EXCEPTION WHEN division_by_zero THEN RAISE WARNING 'caught %', (SELECT pool_bytes_free = pool_bytes FROM gpusort_service()); END \$\$" ],
-	(map { ("statement_timeout, $_" => [ 'SET statement_timeout = 600', $slow{$_} ]) } keys %slow),
-	(map { ("statement_timeout, soon ($_ ms)" => [ "SET statement_timeout = $_", $sort ]) } 1, 3, 6, 10, 15, 20, 30, 45, 60, 80));
-for my $label (sort keys %failing)
+if (part('errors'))
 {
-	my ($out, $err) = session_of($node, $name_leader, @{ $failing{$label} }, reset_timeout(), $sort,
-		'SELECT pool_bytes_free = pool_bytes FROM gpusort_service()');
+	shares($_, $slow{$_}) for sort keys %slow;
+	my %failing = (
+		'error in the input' => [ 'SELECT sum(r) FROM (SELECT rank() OVER (PARTITION BY few ORDER BY 1 / (i - 50000), i) AS r FROM t OFFSET 0) s' ],
+		'error in the input, leader stands aside' => [ 'SET parallel_leader_participation = off',
+			'SELECT sum(r) FROM (SELECT rank() OVER (PARTITION BY few ORDER BY 1 / (i - 50000), i) AS r FROM t OFFSET 0) s', 'RESET parallel_leader_participation' ],
+		'error in a worker, leader waiting' => [ "SELECT sum(r) FROM (SELECT $over FROM few WHERE fail_in_worker(i) > 0 OFFSET 0) s" ],
+		'error above the sort' => [ 'SELECT sum(x) FROM (SELECT sum(1 / (i - 50000)) OVER (PARTITION BY few ORDER BY h) AS x FROM t OFFSET 0) s' ],
+		'error above the sort, rows in files' => [ 'SET gpusort.inject_fault = codec',
+			'SELECT sum(x) FROM (SELECT sum(1 / (i - 50000)) OVER (PARTITION BY few ORDER BY h) AS x FROM t OFFSET 0) s', 'RESET gpusort.inject_fault' ],
+		'error above the join, rows in files' => [ 'SET gpusort.inject_fault = codec',
+			'SELECT sum(x) FROM (SELECT 1 / (a.i - 50000) AS x FROM t a JOIN t b ON a.m = b.m OFFSET 0) s', 'RESET gpusort.inject_fault' ],
+		'error in a subtransaction' => [
+			"DO \$\$ BEGIN PERFORM sum(x) FROM (SELECT sum(1 / (i - 50000)) OVER (PARTITION BY few ORDER BY h) AS x FROM t OFFSET 0) s;
+			EXCEPTION WHEN division_by_zero THEN RAISE WARNING 'caught %', (SELECT pool_bytes_free = pool_bytes FROM gpusort_service()); END \$\$" ],
+		(map { ("statement_timeout, $_" => [ 'SET statement_timeout = 600', $slow{$_} ]) } keys %slow),
+		(map { ("statement_timeout, soon ($_ ms)" => [ "SET statement_timeout = $_", $sort ]) } 1, 3, 6, 10, 15, 20, 30, 45, 60, 80));
+	for my $label (sort keys %failing)
+	{
+		my ($out, $err) = session_of($node, $name_leader, @{ $failing{$label} }, reset_timeout(), $sort,
+			'SELECT pool_bytes_free = pool_bytes FROM gpusort_service()');
 
-	like($err, qr/ERROR|caught t/, "$label: reported") unless $label =~ /soon/;
-	like($out, qr/100000\nt$/, "$label: the next sort is right, and all extents are back");
-	is(join(' ', temp_files($node)), '', "$label: no files are left");
+		like($err, qr/ERROR|caught t/, "$label: reported") unless $label =~ /soon/;
+		like($out, qr/100000\nt$/, "$label: the next sort is right, and all extents are back");
+		is(join(' ', temp_files($node)), '', "$label: no files are left");
+	}
 }
 
 # Cancel and terminate the leader, and workers, while they collect and wait.
@@ -278,65 +297,77 @@ sub victim_in_state
 	return $victim;
 }
 
-for my $when (sort keys %state)
+if (part('cancel'))
 {
-	for my $case ([ 'the leader', $leader ], [ 'a worker', $worker ])
+	for my $when (sort keys %state)
 	{
-		for my $function ('pg_cancel_backend', 'pg_terminate_backend')
+		for my $case ([ 'the leader', $leader ], [ 'a worker', $worker ])
 		{
-			my ($name, $who) = @$case;
-			my $label = "$function of $name, $when";
-			my $victim = victim_in_state($when, $label);
+			for my $function ('pg_cancel_backend', 'pg_terminate_backend')
+			{
+				my ($name, $who) = @$case;
+				my $label = "$function of $name, $when";
+				my $victim = victim_in_state($when, $label);
 
-			$node->safe_psql('postgres', "SELECT count($function(pid)) FROM (SELECT pid FROM pg_stat_activity WHERE $who LIMIT 1) p");
-			$victim->{run}->finish;
-			like($victim->{err}, qr/canceling statement|terminating (?:connection|background worker)|lost connection to parallel worker/, "$label: it ends");
-			all_extents_back($label);
+				$node->safe_psql('postgres', "SELECT count($function(pid)) FROM (SELECT pid FROM pg_stat_activity WHERE $who LIMIT 1) p");
+				$victim->{run}->finish;
+				like($victim->{err}, qr/canceling statement|terminating (?:connection|background worker)|lost connection to parallel worker/, "$label: it ends");
+				all_extents_back($label);
+			}
 		}
+		same_rows("$when, afterwards", $queries{'window by int2'});
 	}
-	same_rows("$when, afterwards", $queries{'window by int2'});
 }
 
 # kill -9: all others go, and there is a new pool.
-for my $when ('leader waiting', 'worker waiting', 'workers returning rows')
+if (part('kill'))
 {
-	for my $who ($worker, $leader)
+	for my $when ('leader waiting', 'worker waiting', 'workers returning rows')
 	{
-		my $victim = victim_in_state($when, "kill -9, $when");
+		for my $who ($worker, $leader)
+		{
+			my $victim = victim_in_state($when, "kill -9, $when");
 
-		crash($node, $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE $who LIMIT 1"));
-		$victim->{run}->finish;
-		all_extents_back("kill -9, $when");
+			crash($node, $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE $who LIMIT 1"));
+			$victim->{run}->finish;
+			all_extents_back("kill -9, $when");
+		}
+		same_rows("kill -9, $when, $_", $queries{$_}) for 'window by int2', 'join by text';
 	}
-	same_rows("kill -9, $when, $_", $queries{$_}) for 'window by int2', 'join by text';
 }
 
 # Sorted by gpusortd, for a worker and for the leader, in the leader's memory.
-set_daemon($node, daemon_of(2));
-for my $settings ([], [ parallel_leader_participation => 'off' ], [ max_parallel_workers => 0 ])
+if (part('daemon'))
 {
-	for my $name ('window by int2', 'window by numeric', 'join by text')
+	set_daemon($node, daemon_of(2));
+	for my $settings ([], [ parallel_leader_participation => 'off' ], [ max_parallel_workers => 0 ])
 	{
-		my @settings = ('gpusort.engine' => 'cuda', @$settings);
-		my $plan = same_rows("gpusortd, @$settings, $name", $queries{$name}, @settings);
+		for my $name ('window by int2', 'window by numeric', 'join by text')
+		{
+			my @settings = ('gpusort.engine' => 'cuda', @$settings);
+			my $plan = same_rows("gpusortd, @$settings, $name", $queries{$name}, @settings);
 
-		like($plan, qr/Shared.*Engine: (?:simulated|cuda)  Devices: \d/s, "gpusortd, @$settings, $name: it has sorted");
-		same_rows("gpusortd, rows in order, @$settings, $name", $queries{$name}, @settings, 'gpusort.reorder_rows' => 'on');
+			like($plan, qr/Shared.*Engine: (?:simulated|cuda)  Devices: \d/s, "gpusortd, @$settings, $name: it has sorted");
+			same_rows("gpusortd, rows in order, @$settings, $name", $queries{$name}, @settings, 'gpusort.reorder_rows' => 'on');
+		}
 	}
+	is(service($node, 'fallbacks'), 0, 'gpusortd: nothing was left to the host');
+	all_extents_back('gpusortd');
+	set_daemon($node, 'off', '', 'off');
 }
-is(service($node, 'fallbacks'), 0, 'gpusortd: nothing was left to the host');
-all_extents_back('gpusortd');
-set_daemon($node, 'off', '', 'off');
 
-# Workers that the server can't start, and a server without a pool.
-$node->append_conf('postgresql.conf', 'max_worker_processes = 1');
-$node->restart;
-same_rows("no workers to be had, $_", $queries{$_}) for sort keys %queries;
-all_extents_back('no workers to be had');
+if (part('none'))
+{
+	# Workers that the server can't start, and a server without a pool.
+	$node->append_conf('postgresql.conf', 'max_worker_processes = 1');
+	$node->restart;
+	same_rows("no workers to be had, $_", $queries{$_}) for sort keys %queries;
+	all_extents_back('no workers to be had');
 
-unlike(slurp_file($node->logfile), qr/PANIC|TRAP|resource was not closed|leak|signal (?!9:)/, 'nothing odd in the log');
-$node->append_conf('postgresql.conf', 'gpusort.pool_size = 0');
-$node->restart;
-unlike(plan_of($node, $queries{'window by int2'}), qr/Shared/, 'not planned without a pool');
-$node->stop;
+	unlike(slurp_file($node->logfile), qr/PANIC|TRAP|resource was not closed|leak|signal (?!9:)/, 'nothing odd in the log');
+	$node->append_conf('postgresql.conf', 'gpusort.pool_size = 0');
+	$node->restart;
+	unlike(plan_of($node, $queries{'window by int2'}), qr/Shared/, 'not planned without a pool');
+	$node->stop;
+}
 done_testing();

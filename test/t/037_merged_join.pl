@@ -62,89 +62,104 @@ my %joins = (
 	'skew, all rows' => 'SELECT count(*), sum(f.i), sum(t.i), sum(length(pad)) FROM few f FULL JOIN tiny t ON f.k = t.k',
 	'skew, a condition' => 'SELECT count(*), sum(f.i), sum(t.i) FROM few f RIGHT JOIN tiny t ON f.k = t.k AND f.i + t.i < 300');
 
-for my $name (sort keys %joins)
+if (part('joins'))
 {
-	my $theirs = answer_of($joins{$name}, @theirs);
-
-	for my $workers (0, 2)
+	for my $name (sort keys %joins)
 	{
-		my @workers = ("SET max_parallel_workers_per_gather = $workers", $name =~ /skew/ ? 'SET gpusort.force = on' : ());
+		my $theirs = answer_of($joins{$name}, @theirs);
 
-		is(answer_of($joins{$name}, @workers), $theirs, "$name, $workers workers");
-		is(read_how($joins{$name}, @workers), $merged, "$name, $workers workers: merged") if $workers > 0 || $name =~ /skew/;
+		for my $workers (0, 2)
+		{
+			my @workers = ("SET max_parallel_workers_per_gather = $workers", $name =~ /skew/ ? 'SET gpusort.force = on' : ());
+
+			is(answer_of($joins{$name}, @workers), $theirs, "$name, $workers workers");
+			is(read_how($joins{$name}, @workers), $merged, "$name, $workers workers: merged") if $workers > 0 || $name =~ /skew/;
+		}
 	}
+	all_is_free($node, $idle_bytes, 'joins');
 }
-all_is_free($node, $idle_bytes, 'joins');
 
 # Order, and what is left to the other way.
-is(answer_of('SELECT count(*) FROM (SELECT k, lag(k) OVER () AS before FROM (SELECT r.k FROM r JOIN s USING (k) ORDER BY r.k OFFSET 0) x) y WHERE k < before'),
-	0, 'rows come in order');
-# Workers that collect the rows of one side leave it to gpusortd.
-my @gathered = ('SET gpusort.enable_shared_sort = off', 'SET max_parallel_workers_per_gather = 2', 'SET gpusort.cost_gather = 0', 'SET gpusort.force = on',
-	q(SET statement_timeout = '1min'));
-is(answer_of($joins{'with nulls'}, @gathered), answer_of($joins{'with nulls'}, @theirs), 'sides that workers collect');
-is(read_how($joins{'with nulls'}, @gathered), $merged, 'sides that workers collect: merged');
-like(answer_of("EXPLAIN $joins{'with nulls'}", @gathered), qr/GpuSort Join.*GpuSort Collect.*GpuSort Collect/s, 'sides that workers collect: the plan');
-is(read_how($joins{'one column'}, 'SET gpusort.verify = on'), 'each by itself', 'sorts that are verified');
-is(read_how('SELECT count(*) FROM r JOIN s ON r.t || repeat(r.t, 5) = s.t || repeat(s.t, 5)'), 'each by itself', 'strings that go on');
-is(read_how('SELECT count(*) FROM r JOIN none USING (k)', 'SET gpusort.force = on'), 'each by itself', 'no rows');
-is(read_how($joins{'one column'}, "SET gpusort.engine = 'host'"), 'each by itself', 'the host engine');
-for my $quota (0, 3)
+if (part('sides'))
 {
-	is(answer_of($joins{$_}, "SET gpusort.pool_quota = $quota", 'SET work_mem = "16MB"', 'SET max_parallel_workers_per_gather = ' . $quota % 3),
-		answer_of($joins{$_}, @theirs), "$_: $quota % of the pool") for 'with nulls';
+	is(answer_of('SELECT count(*) FROM (SELECT k, lag(k) OVER () AS before FROM (SELECT r.k FROM r JOIN s USING (k) ORDER BY r.k OFFSET 0) x) y WHERE k < before'),
+		0, 'rows come in order');
+	# Workers that collect the rows of one side leave it to gpusortd.
+	my @gathered = ('SET gpusort.enable_shared_sort = off', 'SET max_parallel_workers_per_gather = 2', 'SET gpusort.cost_gather = 0', 'SET gpusort.force = on',
+		q(SET statement_timeout = '1min'));
+	is(answer_of($joins{'with nulls'}, @gathered), answer_of($joins{'with nulls'}, @theirs), 'sides that workers collect');
+	is(read_how($joins{'with nulls'}, @gathered), $merged, 'sides that workers collect: merged');
+	like(answer_of("EXPLAIN $joins{'with nulls'}", @gathered), qr/GpuSort Join.*GpuSort Collect.*GpuSort Collect/s, 'sides that workers collect: the plan');
+	is(read_how($joins{'one column'}, 'SET gpusort.verify = on'), 'each by itself', 'sorts that are verified');
+	is(read_how('SELECT count(*) FROM r JOIN s ON r.t || repeat(r.t, 5) = s.t || repeat(s.t, 5)'), 'each by itself', 'strings that go on');
+	is(read_how('SELECT count(*) FROM r JOIN none USING (k)', 'SET gpusort.force = on'), 'each by itself', 'no rows');
+	is(read_how($joins{'one column'}, "SET gpusort.engine = 'host'"), 'each by itself', 'the host engine');
+	for my $quota (0, 3)
+	{
+		is(answer_of($joins{$_}, "SET gpusort.pool_quota = $quota", 'SET work_mem = "16MB"', 'SET max_parallel_workers_per_gather = ' . $quota % 3),
+			answer_of($joins{$_}, @theirs), "$_: $quota % of the pool") for 'with nulls';
+	}
 }
 
 # Rescans: of both sides, of one, of none; cursors, to and fro.
-my $lateral = 'SELECT x, n FROM generate_series(1, 3) x, LATERAL (SELECT count(*) AS n FROM few f JOIN tiny t ON f.k = t.k WHERE %s) y';
-for ('f.i > x * 1000', 't.i > x', 'f.i > x * 100 AND t.i > x', 'f.i + t.i > x * 90')
+if (part('rescans'))
 {
-	is(answer_of(sprintf($lateral, $_), 'SET enable_nestloop = on', 'SET gpusort.force = on'), answer_of(sprintf($lateral, $_), @theirs), "rescanned: $_");
+	my $lateral = 'SELECT x, n FROM generate_series(1, 3) x, LATERAL (SELECT count(*) AS n FROM few f JOIN tiny t ON f.k = t.k WHERE %s) y';
+	for ('f.i > x * 1000', 't.i > x', 'f.i > x * 100 AND t.i > x', 'f.i + t.i > x * 90')
+	{
+		is(answer_of(sprintf($lateral, $_), 'SET enable_nestloop = on', 'SET gpusort.force = on'), answer_of(sprintf($lateral, $_), @theirs), "rescanned: $_");
+	}
+	is(answer_of(q(BEGIN; DECLARE a CURSOR FOR SELECT f.i, t.i FROM few f JOIN tiny t USING (k) ORDER BY k, f.i, t.i;
+		DECLARE b CURSOR FOR SELECT r.i, s.i FROM r JOIN s USING (k) ORDER BY k, r.i, s.i;
+		FETCH 3 a; FETCH 2 b; MOVE 300000 a; FETCH 2 b; FETCH 2 a; SELECT count(*) FROM r JOIN s USING (k); FETCH 1 b; COMMIT)),
+		answer_of(q(BEGIN; DECLARE a CURSOR FOR SELECT f.i, t.i FROM few f JOIN tiny t USING (k) ORDER BY k, f.i, t.i;
+		DECLARE b CURSOR FOR SELECT r.i, s.i FROM r JOIN s USING (k) ORDER BY k, r.i, s.i;
+		FETCH 3 a; FETCH 2 b; MOVE 300000 a; FETCH 2 b; FETCH 2 a; SELECT count(*) FROM r JOIN s USING (k); FETCH 1 b; COMMIT), @theirs), 'cursors');
+	all_is_free($node, $idle_bytes, 'rescans and cursors');
 }
-is(answer_of(q(BEGIN; DECLARE a CURSOR FOR SELECT f.i, t.i FROM few f JOIN tiny t USING (k) ORDER BY k, f.i, t.i;
-	DECLARE b CURSOR FOR SELECT r.i, s.i FROM r JOIN s USING (k) ORDER BY k, r.i, s.i;
-	FETCH 3 a; FETCH 2 b; MOVE 300000 a; FETCH 2 b; FETCH 2 a; SELECT count(*) FROM r JOIN s USING (k); FETCH 1 b; COMMIT)),
-	answer_of(q(BEGIN; DECLARE a CURSOR FOR SELECT f.i, t.i FROM few f JOIN tiny t USING (k) ORDER BY k, f.i, t.i;
-	DECLARE b CURSOR FOR SELECT r.i, s.i FROM r JOIN s USING (k) ORDER BY k, r.i, s.i;
-	FETCH 3 a; FETCH 2 b; MOVE 300000 a; FETCH 2 b; FETCH 2 a; SELECT count(*) FROM r JOIN s USING (k); FETCH 1 b; COMMIT), @theirs), 'cursors');
-all_is_free($node, $idle_bytes, 'rescans and cursors');
 
 # Cancelled at any time.  One that is done before its time is over shows how long one takes: a machine
 # may have been busy before and not be now.
-my $begun = time;
-answer_of($joins{'one column'});
-my $takes = 1000 * (time - $begun);
-my $cancelled = 0;
-for my $n (1 .. 8)
+if (part('cancel'))
 {
-	my $ms = 1 + int($takes * $n / 9);
-	my ($out, $err) = session_of($node, 'SET max_parallel_workers_per_gather = ' . ($ms % 2 ? 0 : 2), "SET statement_timeout = $ms",
-		$joins{'one column'}, reset_timeout());
+	my $begun = time;
+	answer_of($joins{'one column'});
+	my $takes = 1000 * (time - $begun);
+	my $cancelled = 0;
+	for my $n (1 .. 8)
+	{
+		my $ms = 1 + int($takes * $n / 9);
+		my ($out, $err) = session_of($node, 'SET max_parallel_workers_per_gather = ' . ($ms % 2 ? 0 : 2), "SET statement_timeout = $ms",
+			$joins{'one column'}, reset_timeout());
 
-	if ($err =~ /statement timeout/)
-	{
-		$cancelled++;
+		if ($err =~ /statement timeout/)
+		{
+			$cancelled++;
+		}
+		else
+		{
+			$takes = $ms;
+		}
 	}
-	else
-	{
-		$takes = $ms;
-	}
+	cmp_ok($cancelled, '>', 2, 'joins are cancelled');
+	all_is_free($node, $idle_bytes, 'cancelled joins');
 }
-cmp_ok($cancelled, '>', 2, 'joins are cancelled');
-all_is_free($node, $idle_bytes, 'cancelled joins');
 
 # gpusortd fails, in the middle or for good: each side is sorted here.
-my $theirs = answer_of($joins{'with nulls'}, @theirs);
-my $serial = 0;
-for my $fault ('crash:1', 'operation:20', 'wrong-id:1', 'stop:1')
+if (part('faults'))
 {
-	set_daemon($node, 'host:2', "$small --device-memory=" . (1000 + ++$serial) . "MB --inject-fault=$fault");
-	is(answer_of($joins{'with nulls'}, 'SET max_parallel_workers_per_gather = ' . ($serial % 2 ? 0 : 2), ($fault =~ /stop/ ? ('SET gpusort.daemon_timeout = 500') : ())),
-		$theirs, "gpusortd fails: $fault");
+	my $theirs = answer_of($joins{'with nulls'}, @theirs);
+	my $serial = 0;
+	for my $fault ('crash:1', 'operation:20', 'wrong-id:1', 'stop:1')
+	{
+		set_daemon($node, 'host:2', "$small --device-memory=" . (1000 + ++$serial) . "MB --inject-fault=$fault");
+		is(answer_of($joins{'with nulls'}, 'SET max_parallel_workers_per_gather = ' . ($serial % 2 ? 0 : 2), ($fault =~ /stop/ ? ('SET gpusort.daemon_timeout = 500') : ())),
+			$theirs, "gpusortd fails: $fault");
+	}
+	set_daemon($node, 'host:2', "$small --device-memory=1GB");
+	all_is_free($node, $idle_bytes, 'failures');
+	is(read_how($joins{'one column'}), $merged, 'and it goes on');
 }
-set_daemon($node, 'host:2', "$small --device-memory=1GB");
-all_is_free($node, $idle_bytes, 'failures');
-is(read_how($joins{'one column'}), $merged, 'and it goes on');
 
 $node->stop;
 done_testing();

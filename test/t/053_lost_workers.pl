@@ -47,43 +47,51 @@ my $join = 'SELECT count(*) FROM source a JOIN source b USING (h) WHERE a.i + b.
 
 # Statements, what a fault in them is said to be in, and what else is set.
 my @statements = (
-	[ 'COPY FROM', 'a chunk of a COPY', "COPY target FROM '$file'" ],
-	[ 'COPY FROM a program that pauses', 'a chunk of a COPY', "COPY target FROM PROGRAM 'cat $file $file $file; sleep 0.5; cat $file'" ],
-	[ 'COPY FROM into partitions', 'a chunk of a COPY', "COPY parted FROM '$file'" ],
-	[ 'COPY FROM into partitions, at its end', 'the end of a COPY', "COPY parted FROM '$file'" ],
-	[ 'COPY TO of a table', 'a slice of rows', "COPY source TO PROGRAM 'cat >/dev/null'" ],
-	[ 'COPY TO of sorted rows', 'a slice of rows', "COPY (SELECT * FROM source ORDER BY h, i) TO PROGRAM 'cat >/dev/null'" ],
-	[ 'CREATE TABLE AS', 'a slice of new rows', 'CREATE TABLE made AS SELECT * FROM source ORDER BY h, i' ],
-	# 19 gives back the room of rows that were aborted, and with room in it the table is filled by PostgreSQL
-	[ 'INSERT', 'a slice of new rows', 'INSERT INTO empty SELECT * FROM source ORDER BY h, i', 'TRUNCATE empty' ],
-	[ 'CLUSTER that reads', 'reading a table', 'CLUSTER clustered USING clustered_h' ],
-	[ 'those who help with CLUSTER', 'a phase of a sort', 'CLUSTER clustered USING clustered_h' ],
-	[ 'CLUSTER that writes', 'a slice of a table', 'CLUSTER clustered USING clustered_unsafe' ],
-	[ 'a shared sort', 'a part of a sort', $shared, @parallel ],
-	# the leader, which may not even be among those who wait, is the one that must notice
-	[ 'a shared sort by workers alone', 'a part of a sort', $shared, @parallel, $workers_alone ],
-	[ 'a collected sort by workers alone', 'a part of a sort', $sorted, @parallel, $workers_alone ],
-	[ 'a join of sorts by workers alone', 'a part of a sort', $join, @parallel_join, $workers_alone ],
-	[ 'workers alone that help with a shared sort', 'a phase of a sort', $shared, @parallel, $workers_alone ],
-	[ 'a join of sorts', 'a part of a sort', $join, @parallel_join ],
-	[ 'a collected sort', 'a part of a sort', $sorted, @parallel ],
-	[ 'those who help with a collected sort', 'a phase of a sort', $sorted, @parallel ],
-	[ 'those who help with a shared sort', 'a phase of a sort', $shared, @parallel ],
-	[ 'those who help with sides of a join', 'a phase of a sort', $join, @parallel_join ],
-	[ 'those who help with ties of strings', 'a stretch of a sort',
-		"SELECT count(*), sum(r) FROM (SELECT rank() OVER (PARTITION BY 'http://' || (h % 2)::text || '/www.example.com/' || (i % 1000)::text COLLATE \"C\" ORDER BY i) AS r FROM source) s", @parallel ],
-	[ 'those who help to verify a shared sort', 'a stretch of a sort', $shared, @parallel, 'SET gpusort.verify = on' ],
-	[ 'those who help to verify sides of a join', 'a stretch of a sort', $join, @parallel_join, 'SET gpusort.verify = on' ],
-	[ 'a sort by workers', 'a phase of a sort', $sorted, 'SET max_parallel_workers_per_gather = 0',
-		'SET gpusort.max_sort_workers = 2', 'SET gpusort.min_sort_worker_rows = 100' ],
-	[ 'ties of strings by workers', 'a stretch of a sort',
-		"SELECT count(*), max(r) FROM (SELECT i AS r FROM source ORDER BY 'http://' || (h % 2)::text || '/www.example.com/' || (i % 1000)::text COLLATE \"C\", i OFFSET 1) s",
-		'SET max_parallel_workers_per_gather = 0', 'SET gpusort.max_sort_workers = 2', 'SET gpusort.min_sort_worker_rows = 100' ],
-	[ 'CREATE INDEX that reads', 'rows of an index', 'CREATE INDEX made ON source (h, i)' ],
-	[ 'CREATE INDEX', 'a slice of an index', 'CREATE INDEX made ON source (h, i)', 'SET gpusort.slice_pages = 1' ],
-	[ 'those who help with an index', 'a phase of a sort', 'CREATE INDEX made ON source (h, i)' ],
-	[ 'those who help with ties of strings of an index', 'a stretch of a sort', q(CREATE INDEX made ON source (('http://' || (h % 2)::text || '/www.example.com/' || (i % 1000)::text) COLLATE "C")) ],
-	[ 'those who help to verify an index', 'a stretch of a sort', 'CREATE INDEX made ON source (h, i)', 'SET gpusort.verify = on' ]);
+	part('copy') ? (
+		[ 'COPY FROM', 'a chunk of a COPY', "COPY target FROM '$file'" ],
+		[ 'COPY FROM a program that pauses', 'a chunk of a COPY', "COPY target FROM PROGRAM 'cat $file $file $file; sleep 0.5; cat $file'" ],
+		[ 'COPY FROM into partitions', 'a chunk of a COPY', "COPY parted FROM '$file'" ],
+		[ 'COPY FROM into partitions, at its end', 'the end of a COPY', "COPY parted FROM '$file'" ],
+		[ 'COPY TO of a table', 'a slice of rows', "COPY source TO PROGRAM 'cat >/dev/null'" ],
+		[ 'COPY TO of sorted rows', 'a slice of rows', "COPY (SELECT * FROM source ORDER BY h, i) TO PROGRAM 'cat >/dev/null'" ],
+	) : (),
+	part('tables') ? (
+		[ 'CREATE TABLE AS', 'a slice of new rows', 'CREATE TABLE made AS SELECT * FROM source ORDER BY h, i' ],
+		# 19 gives back the room of rows that were aborted, and with room in it the table is filled by PostgreSQL
+		[ 'INSERT', 'a slice of new rows', 'INSERT INTO empty SELECT * FROM source ORDER BY h, i', 'TRUNCATE empty' ],
+		[ 'CLUSTER that reads', 'reading a table', 'CLUSTER clustered USING clustered_h' ],
+		[ 'those who help with CLUSTER', 'a phase of a sort', 'CLUSTER clustered USING clustered_h' ],
+		[ 'CLUSTER that writes', 'a slice of a table', 'CLUSTER clustered USING clustered_unsafe' ],
+	) : (),
+	part('sorts') ? (
+		[ 'a shared sort', 'a part of a sort', $shared, @parallel ],
+		# the leader, which may not even be among those who wait, is the one that must notice
+		[ 'a shared sort by workers alone', 'a part of a sort', $shared, @parallel, $workers_alone ],
+		[ 'a collected sort by workers alone', 'a part of a sort', $sorted, @parallel, $workers_alone ],
+		[ 'a join of sorts by workers alone', 'a part of a sort', $join, @parallel_join, $workers_alone ],
+		[ 'workers alone that help with a shared sort', 'a phase of a sort', $shared, @parallel, $workers_alone ],
+		[ 'a join of sorts', 'a part of a sort', $join, @parallel_join ],
+		[ 'a collected sort', 'a part of a sort', $sorted, @parallel ],
+		[ 'those who help with a collected sort', 'a phase of a sort', $sorted, @parallel ],
+		[ 'those who help with a shared sort', 'a phase of a sort', $shared, @parallel ],
+		[ 'those who help with sides of a join', 'a phase of a sort', $join, @parallel_join ],
+		[ 'those who help with ties of strings', 'a stretch of a sort',
+			"SELECT count(*), sum(r) FROM (SELECT rank() OVER (PARTITION BY 'http://' || (h % 2)::text || '/www.example.com/' || (i % 1000)::text COLLATE \"C\" ORDER BY i) AS r FROM source) s", @parallel ],
+		[ 'those who help to verify a shared sort', 'a stretch of a sort', $shared, @parallel, 'SET gpusort.verify = on' ],
+		[ 'those who help to verify sides of a join', 'a stretch of a sort', $join, @parallel_join, 'SET gpusort.verify = on' ],
+		[ 'a sort by workers', 'a phase of a sort', $sorted, 'SET max_parallel_workers_per_gather = 0',
+			'SET gpusort.max_sort_workers = 2', 'SET gpusort.min_sort_worker_rows = 100' ],
+		[ 'ties of strings by workers', 'a stretch of a sort',
+			"SELECT count(*), max(r) FROM (SELECT i AS r FROM source ORDER BY 'http://' || (h % 2)::text || '/www.example.com/' || (i % 1000)::text COLLATE \"C\", i OFFSET 1) s",
+			'SET max_parallel_workers_per_gather = 0', 'SET gpusort.max_sort_workers = 2', 'SET gpusort.min_sort_worker_rows = 100' ],
+	) : (),
+	part('indexes') ? (
+		[ 'CREATE INDEX that reads', 'rows of an index', 'CREATE INDEX made ON source (h, i)' ],
+		[ 'CREATE INDEX', 'a slice of an index', 'CREATE INDEX made ON source (h, i)', 'SET gpusort.slice_pages = 1' ],
+		[ 'those who help with an index', 'a phase of a sort', 'CREATE INDEX made ON source (h, i)' ],
+		[ 'those who help with ties of strings of an index', 'a stretch of a sort', q(CREATE INDEX made ON source (('http://' || (h % 2)::text || '/www.example.com/' || (i % 1000)::text) COLLATE "C")) ],
+		[ 'those who help to verify an index', 'a stretch of a sort', 'CREATE INDEX made ON source (h, i)', 'SET gpusort.verify = on' ]
+	) : ());
 
 # Sorts in files, of which each participant has a portion.
 my $spilled = 'SELECT * FROM t ORDER BY h, i';

@@ -64,40 +64,43 @@ sub is_sorted_here
 	return $analyzed;
 }
 
-for my $collation ('en', '"en-x-icu"')
+if (part('sorts'))
 {
-	for my $memory (@memories)
+	for my $collation ('en', '"en-x-icu"')
 	{
-		my ($where, @settings) = @$memory;
-		my @orders = ("s COLLATE $collation, i", "s COLLATE $collation DESC NULLS LAST, other COLLATE $collation, i DESC");
-
-		for my $order (@orders)
+		for my $memory (@memories)
 		{
-			my $analyzed = is_sorted_here("SELECT i, s, other FROM t ORDER BY $order", "ORDER BY $order, $where", @settings);
+			my ($where, @settings) = @$memory;
+			my @orders = ("s COLLATE $collation, i", "s COLLATE $collation DESC NULLS LAST, other COLLATE $collation, i DESC");
 
-			like($analyzed, $where eq 'spilled' ? qr/Spilled/ : qr/Sort Method: radix(?!.*Spilled)/s, "ORDER BY $order: $where");
-			is_sorted_here("SELECT i, s, other FROM t ORDER BY $order LIMIT 700", "ORDER BY $order LIMIT, $where", @settings);
+			for my $order (@orders)
+			{
+				my $analyzed = is_sorted_here("SELECT i, s, other FROM t ORDER BY $order", "ORDER BY $order, $where", @settings);
+
+				like($analyzed, $where eq 'spilled' ? qr/Spilled/ : qr/Sort Method: radix(?!.*Spilled)/s, "ORDER BY $order: $where");
+				is_sorted_here("SELECT i, s, other FROM t ORDER BY $order LIMIT 700", "ORDER BY $order LIMIT, $where", @settings);
+			}
 		}
 	}
-}
 
-# What reads sorted rows otherwise: collected by workers, in slices, without those that are equal.
-my %queries = (
-	'strings that are equal' => 'SELECT s COLLATE en AS s FROM t GROUP BY 1 ORDER BY 1',
-	'strings that are counted' => 'SELECT i % 10 AS k, count(DISTINCT s COLLATE en), min(i) FROM t GROUP BY 1 ORDER BY 1',
-	'windows' => 'SELECT s, i, rank() OVER (PARTITION BY i % 3 ORDER BY s COLLATE de, i) FROM t ORDER BY i % 3, s COLLATE de, i',
-	'two collations' => 'SELECT i, s FROM t ORDER BY other COLLATE "en-x-icu", s COLLATE en, i');
+	# What reads sorted rows otherwise: collected by workers, in slices, without those that are equal.
+	my %queries = (
+		'strings that are equal' => 'SELECT s COLLATE en AS s FROM t GROUP BY 1 ORDER BY 1',
+		'strings that are counted' => 'SELECT i % 10 AS k, count(DISTINCT s COLLATE en), min(i) FROM t GROUP BY 1 ORDER BY 1',
+		'windows' => 'SELECT s, i, rank() OVER (PARTITION BY i % 3 ORDER BY s COLLATE de, i) FROM t ORDER BY i % 3, s COLLATE de, i',
+		'two collations' => 'SELECT i, s FROM t ORDER BY other COLLATE "en-x-icu", s COLLATE en, i');
 
-for my $label (sort keys %queries)
-{
-	for my $memory (@memories)
+	for my $label (sort keys %queries)
 	{
-		my ($where, @settings) = @$memory;
+		for my $memory (@memories)
+		{
+			my ($where, @settings) = @$memory;
 
-		is_sorted_here($queries{$label}, "$label, $where, $_ workers", @settings, max_parallel_workers_per_gather => $_) for 0, 2;
+			is_sorted_here($queries{$label}, "$label, $where, $_ workers", @settings, max_parallel_workers_per_gather => $_) for 0, 2;
+		}
 	}
+	nothing_is_left($node, $pool_bytes, 'sorts');
 }
-nothing_is_left($node, $pool_bytes, 'sorts');
 
 # Strings that differ in case alone have keys of several times their length, which are kept while they are put in order: they are
 # in the memory that EXPLAIN shows.
@@ -113,6 +116,7 @@ sub memory_kb
 	return $plan;
 }
 
+if (part('memory'))
 {
 	my @settings = (work_mem => '64MB', 'gpusort.pool_quota' => 0);
 	my ($bytes, $keys) = map { memory_kb("SELECT i, s FROM cases ORDER BY s COLLATE $_", @settings) } '"C"', 'en';
@@ -148,55 +152,61 @@ sub build
 		SELECT built, given_up, left_alone FROM gpusort_index_builds()));
 }
 
-for my $label (sort keys %columns)
+if (part('indexes'))
 {
-	is(build($label, 'gpusort.enabled = off'), '0|0|0', "$label: built by PostgreSQL");
-	my $theirs = tuples_in($label);
-
-	for my $memory ([ '1MB', 0 ], [ '4MB', 0 ], [ '1MB', 75 ])
+	for my $label (sort keys %columns)
 	{
-		my ($mem, $quota) = @$memory;
+		is(build($label, 'gpusort.enabled = off'), '0|0|0', "$label: built by PostgreSQL");
+		my $theirs = tuples_in($label);
 
-		for my $workers (0, 2)
+		for my $memory ([ '1MB', 0 ], [ '4MB', 0 ], [ '1MB', 75 ])
 		{
-			my $how = "$label in $mem, quota $quota, $workers workers";
-			my $built = build($label, "maintenance_work_mem = '$mem'", "gpusort.pool_quota = $quota", "max_parallel_maintenance_workers = $workers");
+			my ($mem, $quota) = @$memory;
 
-			is($built, '1|0|0', "$how: built");
-			is(tuples_in($label), $theirs, "$how: as PostgreSQL builds it");
+			for my $workers (0, 2)
+			{
+				my $how = "$label in $mem, quota $quota, $workers workers";
+				my $built = build($label, "maintenance_work_mem = '$mem'", "gpusort.pool_quota = $quota", "max_parallel_maintenance_workers = $workers");
+
+				is($built, '1|0|0', "$how: built");
+				is(tuples_in($label), $theirs, "$how: as PostgreSQL builds it");
+			}
 		}
+		is($node->safe_psql('postgres', 'SELECT check_indexes()'), '1 valid', "$label: checked");
 	}
-	is($node->safe_psql('postgres', 'SELECT check_indexes()'), '1 valid', "$label: checked");
-}
-$node->safe_psql('postgres', 'DROP INDEX built');
-for my $enabled ('off', 'on')
-{
-	my (undef, $err) = session_of($node, "SET gpusort.enabled = $enabled", "SET maintenance_work_mem = '1MB'", 'SET gpusort.pool_quota = 0',
-		q(CREATE UNIQUE INDEX broken ON t (s COLLATE en) WHERE s ~ 'shop$' AND i < 60 OR i % 2 = 0 AND s ~ 'North|[a-f0-9]{32}$'));
-	like($err, qr/could not create unique index "broken"/, "duplicates are found, gpusort.enabled = $enabled");
+	$node->safe_psql('postgres', 'DROP INDEX built');
+	for my $enabled ('off', 'on')
+	{
+		my (undef, $err) = session_of($node, "SET gpusort.enabled = $enabled", "SET maintenance_work_mem = '1MB'", 'SET gpusort.pool_quota = 0',
+			q(CREATE UNIQUE INDEX broken ON t (s COLLATE en) WHERE s ~ 'shop$' AND i < 60 OR i % 2 = 0 AND s ~ 'North|[a-f0-9]{32}$'));
+		like($err, qr/could not create unique index "broken"/, "duplicates are found, gpusort.enabled = $enabled");
+	}
 }
 
 # Strings whose keys are larger than all memory, and which their letters don't decide.
-$node->safe_psql('postgres', q(
-	CREATE TABLE large AS SELECT i, (ARRAY['a', 'A', 'á', 'Á'])[1 + i % 4] || repeat('x', 200000) || i % 5 AS s FROM generate_series(1, 60) i;
-	VACUUM ANALYZE large));
-for my $collation ('en', '"en-x-icu"')
+if (part('large'))
 {
-	# without the pool, 64 kB have no room for a value
-	for my $memory (@memories[ 1, 2 ])
+	$node->safe_psql('postgres', q(
+		CREATE TABLE large AS SELECT i, (ARRAY['a', 'A', 'á', 'Á'])[1 + i % 4] || repeat('x', 200000) || i % 5 AS s FROM generate_series(1, 60) i;
+		VACUUM ANALYZE large));
+	for my $collation ('en', '"en-x-icu"')
 	{
-		my ($where, @settings) = @$memory;
+		# without the pool, 64 kB have no room for a value
+		for my $memory (@memories[ 1, 2 ])
+		{
+			my ($where, @settings) = @$memory;
 
-		is_sorted_here("SELECT * FROM large ORDER BY s COLLATE $collation, i", "large keys, $collation, $where", @settings);
+			is_sorted_here("SELECT * FROM large ORDER BY s COLLATE $collation, i", "large keys, $collation, $where", @settings);
+		}
+		is($node->safe_psql('postgres', qq(SET maintenance_work_mem = '1MB'; SET gpusort.pool_quota = 0; DROP INDEX IF EXISTS large_s;
+			CREATE UNIQUE INDEX large_s ON large (s COLLATE $collation, i); SELECT built, given_up, left_alone FROM gpusort_index_builds())),
+			'1|0|0', "large keys, $collation: an index");
+		is($node->safe_psql('postgres', 'SELECT check_indexes()'), '1 valid', "large keys, $collation: checked");
+		(undef, my $err) = session_of($node, "SET maintenance_work_mem = '1MB'", 'SET gpusort.pool_quota = 0', "CREATE UNIQUE INDEX broken ON large (s COLLATE $collation)");
+		like($err, qr/could not create unique index "broken"/, "large keys, $collation: duplicates are found");
 	}
-	is($node->safe_psql('postgres', qq(SET maintenance_work_mem = '1MB'; SET gpusort.pool_quota = 0; DROP INDEX IF EXISTS large_s;
-		CREATE UNIQUE INDEX large_s ON large (s COLLATE $collation, i); SELECT built, given_up, left_alone FROM gpusort_index_builds())),
-		'1|0|0', "large keys, $collation: an index");
-	is($node->safe_psql('postgres', 'SELECT check_indexes()'), '1 valid', "large keys, $collation: checked");
-	(undef, my $err) = session_of($node, "SET maintenance_work_mem = '1MB'", 'SET gpusort.pool_quota = 0', "CREATE UNIQUE INDEX broken ON large (s COLLATE $collation)");
-	like($err, qr/could not create unique index "broken"/, "large keys, $collation: duplicates are found");
+	nothing_is_left($node, $pool_bytes, 'builds');
 }
-nothing_is_left($node, $pool_bytes, 'builds');
 
 # Cancelled and terminated while ties are put in order, which takes nearly all of the time where keys are long.  Which
 # phase has ended so is the last of the trace; as another may have begun before the signal came, it is tried again.
@@ -240,37 +250,40 @@ sub interrupt_refinement
 	is($out =~ s/\s+\z//r, $expected, "$label, $function: the next one is right");
 }
 
-for my $collation ('en', '"en-x-icu"')
+if (part('cancel'))
 {
-	my $query = "SELECT * FROM slow ORDER BY s COLLATE $collation, i";
-	my $digest = "SELECT md5(string_agg(q::text, ',')) FROM ($query OFFSET 0) q";
-	my $sorted = run_with($node, $digest, 'gpusort.enabled' => 'off');
-	my $tids = "SELECT md5(string_agg(ctid::text, ',')) FROM (SELECT ctid FROM slow ORDER BY s COLLATE $collation, i) q";
-	my $indexed = run_with($node, $tids, 'gpusort.enabled' => 'off');
-	my @build = ('BEGIN', "CREATE INDEX slow_s ON slow (s COLLATE $collation, i)");
-	my $built = "BEGIN; $build[1]; SELECT built, given_up FROM gpusort_index_builds();
-		SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off; SET LOCAL gpusort.enabled = off; $tids; ROLLBACK";
-
-	for my $place ([ 'a run', '1MB', 0, 'rows < 100' ], [ 'a portion', '1MB', 0, "a.query ~ '^MOVE ALL'" ], [ 'in memory', '8MB', 0, 'true' ], [ 'in the pool', '64kB', 75, 'true' ],
-		[ 'by workers', '64kB', 75, "EXISTS (SELECT FROM pg_stat_activity w WHERE w.leader_pid = a.pid AND w.pid <> a.pid)" ])
+	for my $collation ('en', '"en-x-icu"')
 	{
-		my ($where, $mem, $quota, $condition) = @$place;
-		my @statements = $where eq 'a portion' ? ('BEGIN', "DECLARE c CURSOR FOR $query", 'MOVE 1 IN c', 'MOVE ALL IN c') : ('BEGIN', $digest);
+		my $query = "SELECT * FROM slow ORDER BY s COLLATE $collation, i";
+		my $digest = "SELECT md5(string_agg(q::text, ',')) FROM ($query OFFSET 0) q";
+		my $sorted = run_with($node, $digest, 'gpusort.enabled' => 'off');
+		my $tids = "SELECT md5(string_agg(ctid::text, ',')) FROM (SELECT ctid FROM slow ORDER BY s COLLATE $collation, i) q";
+		my $indexed = run_with($node, $tids, 'gpusort.enabled' => 'off');
+		my @build = ('BEGIN', "CREATE INDEX slow_s ON slow (s COLLATE $collation, i)");
+		my $built = "BEGIN; $build[1]; SELECT built, given_up FROM gpusort_index_builds();
+			SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off; SET LOCAL gpusort.enabled = off; $tids; ROLLBACK";
 
-		my $workers = $where eq 'by workers' ? 2 : 0;
+		for my $place ([ 'a run', '1MB', 0, 'rows < 100' ], [ 'a portion', '1MB', 0, "a.query ~ '^MOVE ALL'" ], [ 'in memory', '8MB', 0, 'true' ], [ 'in the pool', '64kB', 75, 'true' ],
+			[ 'by workers', '64kB', 75, "EXISTS (SELECT FROM pg_stat_activity w WHERE w.leader_pid = a.pid AND w.pid <> a.pid)" ])
+		{
+			my ($where, $mem, $quota, $condition) = @$place;
+			my @statements = $where eq 'a portion' ? ('BEGIN', "DECLARE c CURSOR FOR $query", 'MOVE 1 IN c', 'MOVE ALL IN c') : ('BEGIN', $digest);
 
-		interrupt_refinement("$collation, $where", $_, $condition,
-			"SET work_mem = '$mem'; SET gpusort.pool_quota = $quota; SET gpusort.max_sort_workers = $workers; SET gpusort.min_sort_worker_rows = 10",
-			\@statements, $digest, $sorted) for sort keys %signals;
-	}
-	# the phase is the same code for both
-	next if $collation ne 'en';
-	for my $place ([ 'a run', '1MB', 0, 'rows < 100' ], [ 'a portion', '1MB', 0, "EXISTS (SELECT FROM pg_stat_progress_create_index p WHERE p.pid = a.pid AND p.phase ~ 'loading')" ], [ 'in memory', '8MB', 0, 'true' ], [ 'in the pool', '1MB', 75, 'true' ])
-	{
-		my ($where, $mem, $quota, $condition) = @$place;
+			my $workers = $where eq 'by workers' ? 2 : 0;
 
-		interrupt_refinement("an index, $collation, $where", $_, $condition, "SET maintenance_work_mem = '$mem'; SET gpusort.pool_quota = $quota",
-			\@build, $built, "1|0\n$indexed") for sort keys %signals;
+			interrupt_refinement("$collation, $where", $_, $condition,
+				"SET work_mem = '$mem'; SET gpusort.pool_quota = $quota; SET gpusort.max_sort_workers = $workers; SET gpusort.min_sort_worker_rows = 10",
+				\@statements, $digest, $sorted) for sort keys %signals;
+		}
+		# the phase is the same code for both
+		next if $collation ne 'en';
+		for my $place ([ 'a run', '1MB', 0, 'rows < 100' ], [ 'a portion', '1MB', 0, "EXISTS (SELECT FROM pg_stat_progress_create_index p WHERE p.pid = a.pid AND p.phase ~ 'loading')" ], [ 'in memory', '8MB', 0, 'true' ], [ 'in the pool', '1MB', 75, 'true' ])
+		{
+			my ($where, $mem, $quota, $condition) = @$place;
+
+			interrupt_refinement("an index, $collation, $where", $_, $condition, "SET maintenance_work_mem = '$mem'; SET gpusort.pool_quota = $quota",
+				\@build, $built, "1|0\n$indexed") for sort keys %signals;
+		}
 	}
 }
 $node->stop;

@@ -59,34 +59,40 @@ sub fault
 	return ("SET gpusort.inject_fault = $fault", sprintf q(SET gpusort.inject_fault_at = '%s'), $part =~ s/'/''/gr);
 }
 
-for my $source (@sources)
+if (part('faults'))
 {
-	$node->safe_psql('postgres', "SET gpusort.enabled = off; COPY $source TO PROGRAM 'sort | md5sum >$sum'");
-	my $expected = slurp_file($sum);
+	for my $source (@sources)
+	{
+		$node->safe_psql('postgres', "SET gpusort.enabled = off; COPY $source TO PROGRAM 'sort | md5sum >$sum'");
+		my $expected = slurp_file($sum);
 
-	for my $part (@worker_parts, @leader_parts)
-	{
-		copies_well("$source, slow, $part", $source, '', $expected, qr/^$/, fault('slow_slices', $part));
+		for my $part (@worker_parts, @leader_parts)
+		{
+			copies_well("$source, slow, $part", $source, '', $expected, qr/^$/, fault('slow_slices', $part));
+		}
+		for my $part (@worker_parts)
+		{
+			# what a worker has failed in may have been done by the leader
+			copies_well("$source, error, $part", $source, '', $expected, qr/^$|ERROR:  injected error in $part(?:\nCONTEXT:  parallel worker)?$/, fault('worker_error', $part));
+			copies_well("$source, exit, $part", $source, '', $expected, qr/^$|ERROR:  lost connection to parallel worker$/, fault('worker_exit', $part));
+		}
+		is_over($source);
 	}
-	for my $part (@worker_parts)
-	{
-		# what a worker has failed in may have been done by the leader
-		copies_well("$source, error, $part", $source, '', $expected, qr/^$|ERROR:  injected error in $part(?:\nCONTEXT:  parallel worker)?$/, fault('worker_error', $part));
-		copies_well("$source, exit, $part", $source, '', $expected, qr/^$|ERROR:  lost connection to parallel worker$/, fault('worker_exit', $part));
-	}
-	is_over($source);
 }
 
 # A row that fails is the leader's, whatever becomes of the worker that has met it.
-for my $source (@failing)
+if (part('rows'))
 {
-	my $options = q((ENCODING 'LATIN1'));
-	my $theirs = qr/ERROR:  character with byte sequence 0xe4 0xb8 0xa0 in encoding "UTF8" has no equivalent in encoding "LATIN1"/;
+	for my $source (@failing)
+	{
+		my $options = q((ENCODING 'LATIN1'));
+		my $theirs = qr/ERROR:  character with byte sequence 0xe4 0xb8 0xa0 in encoding "UTF8" has no equivalent in encoding "LATIN1"/;
 
-	copies_well("$source, slow, $_", $source, $options, '', $theirs, fault('slow_slices', $_)) for @worker_parts, @leader_parts, @left_parts;
-	copies_well("$source, error, $_", $source, $options, '', qr/$theirs|ERROR:  injected error in $_/, fault('worker_error', $_)) for @worker_parts, @left_parts;
-	copies_well("$source, exit, $_", $source, $options, '', qr/$theirs|ERROR:  lost connection to parallel worker/, fault('worker_exit', $_)) for @worker_parts, @left_parts;
-	is_over($source);
+		copies_well("$source, slow, $_", $source, $options, '', $theirs, fault('slow_slices', $_)) for @worker_parts, @leader_parts, @left_parts;
+		copies_well("$source, error, $_", $source, $options, '', qr/$theirs|ERROR:  injected error in $_/, fault('worker_error', $_)) for @worker_parts, @left_parts;
+		copies_well("$source, exit, $_", $source, $options, '', qr/$theirs|ERROR:  lost connection to parallel worker/, fault('worker_exit', $_)) for @worker_parts, @left_parts;
+		is_over($source);
+	}
 }
 
 # Cancel or terminate one of the processes while it is in some part of the work, which is slow.
@@ -124,22 +130,25 @@ my %patterns = (
 	'worker cancel' => qr/ERROR:  canceling statement due to user request$/m,
 	'leader terminate' => qr/FATAL:  terminating connection due to administrator command$/m,
 	'worker terminate' => qr/ERROR:  terminating background worker .* due to administrator command$/m);
-for my $case (sort keys %patterns)
+if (part('cancel'))
 {
-	my ($who, $how) = split / /, $case;
-	my ($met, $tried) = (0, 0);
-
-	# on a busy machine all may have been done before it is interrupted
-	for my $part (@worker_parts, @leader_parts, ('a slice of rows') x 20)
+	for my $case (sort keys %patterns)
 	{
-		last if $tried++ >= @worker_parts + @leader_parts && $met;
-		my $err = interrupt($who, $how, $part);
+		my ($who, $how) = split / /, $case;
+		my ($met, $tried) = (0, 0);
 
-		$met += $err ne '';
-		like($err, qr/^$|$patterns{$case}/, "$case, $part: no error, or the proper one");
+		# on a busy machine all may have been done before it is interrupted
+		for my $part (@worker_parts, @leader_parts, ('a slice of rows') x 20)
+		{
+			last if $tried++ >= @worker_parts + @leader_parts && $met;
+			my $err = interrupt($who, $how, $part);
+
+			$met += $err ne '';
+			like($err, qr/^$|$patterns{$case}/, "$case, $part: no error, or the proper one");
+		}
+		cmp_ok($met, '>', 0, "$case: some were met");
+		is_over($case);
 	}
-	cmp_ok($met, '>', 0, "$case: some were met");
-	is_over($case);
 }
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|by signal|was not closed|leak|statement timeout/, 'nothing odd in the log');
 $node->stop;

@@ -110,192 +110,214 @@ my %queries = (
 	numbers => 'SELECT n, string_agg(i::text, chr(44) ORDER BY i) FROM t GROUP BY n',
 	join => 'SELECT a.i, b.few FROM t a JOIN t b USING (h) WHERE a.i + b.i > 0',
 	'join of strings' => 'SELECT a.i, b.i AS j FROM t a JOIN t b ON a.s = b.s AND b.i < 1000');
-for my $label (sort keys %queries)
-{
-	my $query = "SELECT * FROM ($queries{$label}) s ORDER BY s::text";
-	my $processes = '';
-
-	same_answer($node, $query, $label);
-	same_answer($node, $query, "$label, verified", 'gpusort.verify' => 'on');
-	same_answer($node, $query, "$label, no room", 'gpusort.pool_quota' => 2);
-	same_answer($node, $query, "$label, spilled", 'gpusort.pool_quota' => 8, work_mem => '64kB');
-	same_answer($node, $query, "$label, without the leader", parallel_leader_participation => 'off');
-	same_answer($node, $query, "$label, little memory for keys", work_mem => '64kB') if $label =~ /strings/;
-	for (1 .. 20)
-	{
-		$processes = processes_of($queries{$label});
-		last if $processes =~ /[23]/;
-	}
-	like($processes, qr/[23]/, "$label: sorted by several");
-}
-is($node->safe_psql('postgres', 'SELECT retried()'), run_with($node, 'SELECT retried()', 'gpusort.enabled' => 'off'), 'in a function that catches an error');
-
-# Few rows are sorted by one if that is not forced; and so are those that nobody waits for.
 my $window = "SELECT count(*), sum(r) FROM ($queries{windows}) s";
 my @unforced = ('gpusort.force' => 'off', 'gpusort.min_rows' => 0);
-is(processes_of($window, @unforced), 1, 'few rows are sorted by one');
-is(processes_of($window, max_parallel_workers => 0), 1, 'there is nobody to help');
 
-# The leader puts rows in order, a phase in a tenth of a second, when the worker comes.
-my $late = '';
-for (1 .. 10)
+if (part('shared'))
 {
-	$late = $node->safe_psql('postgres', q(
-		SELECT set_config('test.leader', pg_backend_pid()::text, false);
-		SET gpusort.inject_fault_at = 'a phase of a sort';
-		SET gpusort.inject_fault = slow_slices;
-		EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT count(b.h) FROM (SELECT i FROM lone WHERE is_late(i)) a LEFT JOIN t b ON a.i = b.i));
-	last if $late =~ /Shared.*?Processes: 2/s;
+	for my $label (sort keys %queries)
+	{
+		my $query = "SELECT * FROM ($queries{$label}) s ORDER BY s::text";
+		my $processes = '';
+
+		same_answer($node, $query, $label);
+		same_answer($node, $query, "$label, verified", 'gpusort.verify' => 'on');
+		same_answer($node, $query, "$label, no room", 'gpusort.pool_quota' => 2);
+		same_answer($node, $query, "$label, spilled", 'gpusort.pool_quota' => 8, work_mem => '64kB');
+		same_answer($node, $query, "$label, without the leader", parallel_leader_participation => 'off');
+		same_answer($node, $query, "$label, little memory for keys", work_mem => '64kB') if $label =~ /strings/;
+		for (1 .. 20)
+		{
+			$processes = processes_of($queries{$label});
+			last if $processes =~ /[23]/;
+		}
+		like($processes, qr/[23]/, "$label: sorted by several");
+	}
+	is($node->safe_psql('postgres', 'SELECT retried()'), run_with($node, 'SELECT retried()', 'gpusort.enabled' => 'off'), 'in a function that catches an error');
+
+	# Few rows are sorted by one if that is not forced; and so are those that nobody waits for.
+	is(processes_of($window, @unforced), 1, 'few rows are sorted by one');
+	is(processes_of($window, max_parallel_workers => 0), 1, 'there is nobody to help');
+
+	# The leader puts rows in order, a phase in a tenth of a second, when the worker comes.
+	my $late = '';
+	for (1 .. 10)
+	{
+		$late = $node->safe_psql('postgres', q(
+			SELECT set_config('test.leader', pg_backend_pid()::text, false);
+			SET gpusort.inject_fault_at = 'a phase of a sort';
+			SET gpusort.inject_fault = slow_slices;
+			EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT count(b.h) FROM (SELECT i FROM lone WHERE is_late(i)) a LEFT JOIN t b ON a.i = b.i));
+		last if $late =~ /Shared.*?Processes: 2/s;
+	}
+	like($late, qr/Shared.*?Engine: host  Processes: 2 .*Rows Collected: 40000 /s, 'one that comes late helps');
 }
-like($late, qr/Shared.*?Engine: host  Processes: 2 .*Rows Collected: 40000 /s, 'one that comes late helps');
 
 # Sorts of rows that participants collect, who help before they leave.
 my $h = 'SELECT h, i FROM t ORDER BY h';
-my %collected = (
-	all => 'SELECT * FROM t ORDER BY h',
-	keys => 'SELECT h FROM t ORDER BY h',
-	strings => 'SELECT s, i FROM t ORDER BY s COLLATE "C" DESC, i',
-	'long strings' => 'SELECT i, l FROM strings ORDER BY l COLLATE en, other COLLATE "C", i',
-	# two runs of which each is too heavy for one process
-	'strings that begin alike' => q(SELECT * FROM (SELECT CASE WHEN i % 2 = 0 THEN 'https://example.com/' ELSE 'http://bexample.com/' END || s AS u, i FROM t) v ORDER BY u COLLATE "C", i),
-	'numbers and nulls' => 'SELECT few, n, i FROM t ORDER BY few NULLS FIRST, n DESC, i',
-	'first rows' => "$h LIMIT 7",
-	'half of the rows' => "$h LIMIT 20000",
-	'a join of rows' => "SELECT few.i, s.h FROM generate_series(1, 3) few(i), ($h OFFSET 39000) s",
-	'rescans of others' => "SELECT o, (SELECT md5(string_agg(s.h::text, ' ')) FROM (SELECT h FROM t WHERE i < (SELECT max(f.i) FROM t f WHERE f.i <= o * 1000) ORDER BY h OFFSET 0) s) AS h FROM generate_series(1, 3) o");
-for my $label (sort keys %collected)
+if (part('collected'))
 {
-	my $query = $collected{$label};
+	my %collected = (
+		all => 'SELECT * FROM t ORDER BY h',
+		keys => 'SELECT h FROM t ORDER BY h',
+		strings => 'SELECT s, i FROM t ORDER BY s COLLATE "C" DESC, i',
+		'long strings' => 'SELECT i, l FROM strings ORDER BY l COLLATE en, other COLLATE "C", i',
+		# two runs of which each is too heavy for one process
+		'strings that begin alike' => q(SELECT * FROM (SELECT CASE WHEN i % 2 = 0 THEN 'https://example.com/' ELSE 'http://bexample.com/' END || s AS u, i FROM t) v ORDER BY u COLLATE "C", i),
+		'numbers and nulls' => 'SELECT few, n, i FROM t ORDER BY few NULLS FIRST, n DESC, i',
+		'first rows' => "$h LIMIT 7",
+		'half of the rows' => "$h LIMIT 20000",
+		'a join of rows' => "SELECT few.i, s.h FROM generate_series(1, 3) few(i), ($h OFFSET 39000) s",
+		'rescans of others' => "SELECT o, (SELECT md5(string_agg(s.h::text, ' ')) FROM (SELECT h FROM t WHERE i < (SELECT max(f.i) FROM t f WHERE f.i <= o * 1000) ORDER BY h OFFSET 0) s) AS h FROM generate_series(1, 3) o");
+	for my $label (sort keys %collected)
+	{
+		my $query = $collected{$label};
 
-	same_answer($node, $query, $label);
-	same_answer($node, $query, "$label, verified", 'gpusort.verify' => 'on');
-	same_answer($node, $query, "$label, no room", 'gpusort.pool_quota' => 2);
-	same_answer($node, $query, "$label, spilled", 'gpusort.pool_quota' => 8, work_mem => '64kB');
-	same_answer($node, $query, "$label, some rows refused", 'gpusort.inject_fault' => 'codec');
-	same_answer($node, $query, "$label, without the leader", parallel_leader_participation => 'off');
-	same_answer($node, $query, "$label, workers come late", 'gpusort.inject_fault' => 'slow_slices', 'gpusort.inject_fault_at' => 'coming to a sort') if $label !~ /rescans/;
-	like(by_several('', $query), qr/^[23]/, "$label: sorted by several");
+		same_answer($node, $query, $label);
+		same_answer($node, $query, "$label, verified", 'gpusort.verify' => 'on');
+		same_answer($node, $query, "$label, no room", 'gpusort.pool_quota' => 2);
+		same_answer($node, $query, "$label, spilled", 'gpusort.pool_quota' => 8, work_mem => '64kB');
+		same_answer($node, $query, "$label, some rows refused", 'gpusort.inject_fault' => 'codec');
+		same_answer($node, $query, "$label, without the leader", parallel_leader_participation => 'off');
+		same_answer($node, $query, "$label, workers come late", 'gpusort.inject_fault' => 'slow_slices', 'gpusort.inject_fault_at' => 'coming to a sort') if $label !~ /rescans/;
+		like(by_several('', $query), qr/^[23]/, "$label: sorted by several");
+	}
+	# PostgreSQL's workers keep to the first limit, and its answer is another then.
+	my $more = "SELECT count(*), md5(string_agg(x || ' ' || h, ' ')) FROM (SELECT * FROM (VALUES (3), (10), (9000)) v(x), LATERAL ($h LIMIT x) s OFFSET 0) s";
+	for my $settings ([], [ 'gpusort.verify' => 'on' ], [ 'gpusort.pool_quota' => 2 ], [ 'gpusort.inject_fault' => 'codec' ])
+	{
+		is(run_with($node, $more, @$settings), run_with($node, $more, 'gpusort.enabled' => 'off', max_parallel_workers_per_gather => 0), "rescans for more, @$settings");
+	}
+	like(by_several('', $more), qr/^[23]/, 'rescans for more: sorted by several');
+
+	my $two = 'SELECT sum(r * (h % 1000)) FROM (SELECT h, row_number() OVER (ORDER BY h) AS r FROM t UNION ALL SELECT i, row_number() OVER (ORDER BY s, i) FROM t) s';
+	is(run_with($node, $two), run_with($node, $two, 'gpusort.enabled' => 'off'), 'two collected sorts in one plan');
+	like(by_several('', $two), qr/^[23] [23]$/, 'two collected sorts in one plan: each sorted by several');
+	is(processes_of_kind('', $h, @unforced), 1, 'few rows are sorted by one');
+	is(processes_of_kind('', $h, max_parallel_workers => 0), 1, 'there is nobody to help');
+	is(processes_of_kind('', $h, parallel_leader_participation => 'off'), 1, 'workers leave if the leader does not come');
+	like(by_several('', $h, 'gpusort.max_sort_workers' => 2, 'gpusort.min_sort_worker_rows' => 1000, parallel_leader_participation => 'off'), qr/^[23]$/, '... which may start others');
+
+	# Keys that find no room with those who help are made by the one that has the sort: if it left out any
+	# of what they leave to it, the order would not be confirmed.
+	my $wide = 'SELECT i FROM wide ORDER BY w COLLATE "en-x-icu", i';
+	my @helped = (max_parallel_workers_per_gather => 0, work_mem => '1MB', 'gpusort.max_sort_workers' => 2, 'gpusort.min_sort_worker_rows' => 100);
+	same_answer($node, $wide, 'wide strings', @helped);
+	like(by_several('', $wide, @helped), qr/^[23]$/, 'wide strings: sorted by several, and confirmed');
+
+	# The same one comes late when the leader takes its time to sort.
+	my $late = '';
+	for (1 .. 10)
+	{
+		$late = analyzed_plan_of($node, $h, max_parallel_workers => 1, 'gpusort.inject_fault' => 'slow_slices', 'gpusort.inject_fault_at' => 'coming to a sort, a phase of a sort');
+		last if $late =~ /Processes: 2/;
+	}
+	like($late, qr/GpuSort\).*Engine: host  Processes: 2 .*Rows Collected: 40000 .*Seq Scan on t \(actual rows=40000(?:\.00)? loops=1\)/s, 'one that comes late only helps');
+
+	# A table made of the rows, and a cursor that is closed early.
+	is($node->safe_psql('postgres', "CREATE TABLE made AS SELECT * FROM t ORDER BY h; SELECT count(*) FROM (SELECT h < lag(h) OVER (ORDER BY ctid) AS falls FROM made) s WHERE falls; DROP TABLE made"),
+		0, 'a table is made in order');
+	is($node->safe_psql('postgres', "BEGIN; DECLARE c CURSOR FOR $h; FETCH 2 FROM c; CLOSE c; SELECT count(*) FROM ($h OFFSET 0) s; COMMIT"),
+		$node->safe_psql('postgres', "$h LIMIT 2") . "\n40000", 'a cursor is closed early');
 }
-# PostgreSQL's workers keep to the first limit, and its answer is another then.
-my $more = "SELECT count(*), md5(string_agg(x || ' ' || h, ' ')) FROM (SELECT * FROM (VALUES (3), (10), (9000)) v(x), LATERAL ($h LIMIT x) s OFFSET 0) s";
-for my $settings ([], [ 'gpusort.verify' => 'on' ], [ 'gpusort.pool_quota' => 2 ], [ 'gpusort.inject_fault' => 'codec' ])
-{
-	is(run_with($node, $more, @$settings), run_with($node, $more, 'gpusort.enabled' => 'off', max_parallel_workers_per_gather => 0), "rescans for more, @$settings");
-}
-like(by_several('', $more), qr/^[23]/, 'rescans for more: sorted by several');
-
-my $two = 'SELECT sum(r * (h % 1000)) FROM (SELECT h, row_number() OVER (ORDER BY h) AS r FROM t UNION ALL SELECT i, row_number() OVER (ORDER BY s, i) FROM t) s';
-is(run_with($node, $two), run_with($node, $two, 'gpusort.enabled' => 'off'), 'two collected sorts in one plan');
-like(by_several('', $two), qr/^[23] [23]$/, 'two collected sorts in one plan: each sorted by several');
-is(processes_of_kind('', $h, @unforced), 1, 'few rows are sorted by one');
-is(processes_of_kind('', $h, max_parallel_workers => 0), 1, 'there is nobody to help');
-is(processes_of_kind('', $h, parallel_leader_participation => 'off'), 1, 'workers leave if the leader does not come');
-like(by_several('', $h, 'gpusort.max_sort_workers' => 2, 'gpusort.min_sort_worker_rows' => 1000, parallel_leader_participation => 'off'), qr/^[23]$/, '... which may start others');
-
-# Keys that find no room with those who help are made by the one that has the sort: if it left out any
-# of what they leave to it, the order would not be confirmed.
-my $wide = 'SELECT i FROM wide ORDER BY w COLLATE "en-x-icu", i';
-my @helped = (max_parallel_workers_per_gather => 0, work_mem => '1MB', 'gpusort.max_sort_workers' => 2, 'gpusort.min_sort_worker_rows' => 100);
-same_answer($node, $wide, 'wide strings', @helped);
-like(by_several('', $wide, @helped), qr/^[23]$/, 'wide strings: sorted by several, and confirmed');
-
-# The same one comes late when the leader takes its time to sort.
-for (1 .. 10)
-{
-	$late = analyzed_plan_of($node, $h, max_parallel_workers => 1, 'gpusort.inject_fault' => 'slow_slices', 'gpusort.inject_fault_at' => 'coming to a sort, a phase of a sort');
-	last if $late =~ /Processes: 2/;
-}
-like($late, qr/GpuSort\).*Engine: host  Processes: 2 .*Rows Collected: 40000 .*Seq Scan on t \(actual rows=40000(?:\.00)? loops=1\)/s, 'one that comes late only helps');
-
-# A table made of the rows, and a cursor that is closed early.
-is($node->safe_psql('postgres', "CREATE TABLE made AS SELECT * FROM t ORDER BY h; SELECT count(*) FROM (SELECT h < lag(h) OVER (ORDER BY ctid) AS falls FROM made) s WHERE falls; DROP TABLE made"),
-	0, 'a table is made in order');
-is($node->safe_psql('postgres', "BEGIN; DECLARE c CURSOR FOR $h; FETCH 2 FROM c; CLOSE c; SELECT count(*) FROM ($h OFFSET 0) s; COMMIT"),
-	$node->safe_psql('postgres', "$h LIMIT 2") . "\n40000", 'a cursor is closed early');
 
 # Indexes, of which the log tells.
-my @indexes = ([ 'CREATE INDEX made ON t (h)' ], [ 'CREATE UNIQUE INDEX made ON t (s COLLATE "C", i)' ], [ 'CREATE INDEX made ON t (few)', 'gpusort.verify' => 'on' ],
-	[ 'CREATE INDEX made ON t (s, n DESC)', 'gpusort.verify' => 'on' ], [ 'CREATE INDEX made ON t (odd COLLATE en, i)' ],
-	[ 'CREATE INDEX made ON strings (l COLLATE "C", other COLLATE "C")' ], [ 'CREATE INDEX made ON strings (other COLLATE en DESC, l COLLATE "en-x-icu")' ],
-	[ 'CREATE INDEX made ON t (h)', 'gpusort.pool_quota' => 8, maintenance_work_mem => '1MB' ],
-	[ 'CREATE INDEX made ON t (few)', 'gpusort.pool_quota' => 2, maintenance_work_mem => '1MB' ]);
-for my $case (@indexes)
+if (part('indexes'))
 {
-	my ($statement, @settings) = @$case;
-	my @set = map { "SET $settings[2 * $_] = '$settings[2 * $_ + 1]'" } 0 .. @settings / 2 - 1;
-	my ($out, $err);
-
-	for (1 .. 20)
+	my @indexes = ([ 'CREATE INDEX made ON t (h)' ], [ 'CREATE UNIQUE INDEX made ON t (s COLLATE "C", i)' ], [ 'CREATE INDEX made ON t (few)', 'gpusort.verify' => 'on' ],
+		[ 'CREATE INDEX made ON t (s, n DESC)', 'gpusort.verify' => 'on' ], [ 'CREATE INDEX made ON t (odd COLLATE en, i)' ],
+		[ 'CREATE INDEX made ON strings (l COLLATE "C", other COLLATE "C")' ], [ 'CREATE INDEX made ON strings (other COLLATE en DESC, l COLLATE "en-x-icu")' ],
+		[ 'CREATE INDEX made ON t (h)', 'gpusort.pool_quota' => 8, maintenance_work_mem => '1MB' ],
+		[ 'CREATE INDEX made ON t (few)', 'gpusort.pool_quota' => 2, maintenance_work_mem => '1MB' ]);
+	for my $case (@indexes)
 	{
-		($out, $err) = session_of($node, @set, 'SET gpusort.log_min_duration = 0', 'SET client_min_messages = log', $statement, 'RESET client_min_messages',
-			q(SELECT bt_index_parent_check('made', true, true)), 'DROP INDEX made', q(SELECT 'checked'));
-		last if $err =~ /  processes: [23]/ || @settings > 2;
+		my ($statement, @settings) = @$case;
+		my @set = map { "SET $settings[2 * $_] = '$settings[2 * $_ + 1]'" } 0 .. @settings / 2 - 1;
+		my ($out, $err);
+
+		for (1 .. 20)
+		{
+			($out, $err) = session_of($node, @set, 'SET gpusort.log_min_duration = 0', 'SET client_min_messages = log', $statement, 'RESET client_min_messages',
+				q(SELECT bt_index_parent_check('made', true, true)), 'DROP INDEX made', q(SELECT 'checked'));
+			last if $err =~ /  processes: [23]/ || @settings > 2;
+		}
+		like($out, qr/^checked$/m, "$statement, @settings: the index is whole");
+		unlike($err, qr/ERROR/, "$statement, @settings: no error");
+		like($err, qr/sort for index: .* engine: host  processes: [23]/, "$statement, @settings: sorted by several") if @settings <= 2;
 	}
-	like($out, qr/^checked$/m, "$statement, @settings: the index is whole");
-	unlike($err, qr/ERROR/, "$statement, @settings: no error");
-	like($err, qr/sort for index: .* engine: host  processes: [23]/, "$statement, @settings: sorted by several") if @settings <= 2;
+	my (undef, $twice) = session_of($node, 'CREATE UNIQUE INDEX made ON t (few)');
+	like($twice, qr/could not create unique index "made"/, 'one is refused');
 }
-my (undef, $twice) = session_of($node, 'CREATE UNIQUE INDEX made ON t (few)');
-like($twice, qr/could not create unique index "made"/, 'one is refused');
 
 # Tables in the order of an index; what is read does not fit in the last case.
 my $by_several = qr/sort for cluster: .* engine: host  processes: [23]/;
 $node->safe_psql('postgres', q(
 	CREATE TABLE u (LIKE t) WITH (parallel_workers = 2);
 	CREATE INDEX u_few_h ON u (few, h);
-	CREATE INDEX u_s ON u ((s || 'x') COLLATE "C", i)));
-for my $case ([ 'u_few_h' ], [ 'u_s' ], [ 'u_few_h', 'gpusort.verify' => 'on' ], [ 'u_few_h', 'gpusort.pool_quota' => 2, maintenance_work_mem => '1MB' ])
+	CREATE INDEX u_s ON u ((s || 'x') COLLATE "C", i);
+	INSERT INTO u TABLE t));
+if (part('cluster'))
 {
-	my ($index, @settings) = @$case;
-	my $order = $index eq 'u_s' ? q((s || 'x') COLLATE "C", i) : 'few, h';
-	my @set = map { "SET $settings[2 * $_] = '$settings[2 * $_ + 1]'" } 0 .. @settings / 2 - 1;
-	my ($out, $err);
-
-	for (1 .. 20)
+	for my $case ([ 'u_few_h' ], [ 'u_s' ], [ 'u_few_h', 'gpusort.verify' => 'on' ], [ 'u_few_h', 'gpusort.pool_quota' => 2, maintenance_work_mem => '1MB' ])
 	{
-		($out, $err) = session_of($node, 'TRUNCATE u', 'INSERT INTO u TABLE t', @set, 'SET gpusort.log_min_duration = 0', 'SET client_min_messages = log', "CLUSTER u USING $index",
-			'RESET client_min_messages', 'RESET gpusort.pool_quota',
-			"SELECT count(*) FROM (SELECT *, row_number() OVER (ORDER BY ctid) AS r FROM u) u JOIN (SELECT i, row_number() OVER (ORDER BY $order) AS r FROM t) t USING (i, r)");
-		last if $err =~ $by_several || @settings > 2;
+		my ($index, @settings) = @$case;
+		my $order = $index eq 'u_s' ? q((s || 'x') COLLATE "C", i) : 'few, h';
+		my @set = map { "SET $settings[2 * $_] = '$settings[2 * $_ + 1]'" } 0 .. @settings / 2 - 1;
+		my ($out, $err);
+
+		for (1 .. 20)
+		{
+			($out, $err) = session_of($node, 'TRUNCATE u', 'INSERT INTO u TABLE t', @set, 'SET gpusort.log_min_duration = 0', 'SET client_min_messages = log', "CLUSTER u USING $index",
+				'RESET client_min_messages', 'RESET gpusort.pool_quota',
+				"SELECT count(*) FROM (SELECT *, row_number() OVER (ORDER BY ctid) AS r FROM u) u JOIN (SELECT i, row_number() OVER (ORDER BY $order) AS r FROM t) t USING (i, r)");
+			last if $err =~ $by_several || @settings > 2;
+		}
+		is($out, '40000', "CLUSTER by $index, @settings: all in order");
+		unlike($err, qr/ERROR/, "CLUSTER by $index, @settings: no error");
+		like($err, $by_several, "CLUSTER by $index, @settings: sorted by several") if @settings <= 2;
 	}
-	is($out, '40000', "CLUSTER by $index, @settings: all in order");
-	unlike($err, qr/ERROR/, "CLUSTER by $index, @settings: no error");
-	like($err, $by_several, "CLUSTER by $index, @settings: sorted by several") if @settings <= 2;
 }
 
 # The session goes on after each of these, and so does the transaction after the savepoint.
-my $ties = qq(SELECT count(*), sum(r) FROM ($queries{'long strings, "C"'}) s);
-for my $case ([ 'a phase of a sort', $window ], [ 'a phase of a sort', "SELECT count(*) FROM ($h OFFSET 0) s" ], [ 'a phase of a sort', 'SELECT count(*) FROM t a JOIN t b USING (h) WHERE a.i + b.i > 0' ],
-	[ 'a phase of a sort', 'CREATE INDEX made ON t (h)' ], [ 'a phase of a sort', 'CLUSTER u USING u_few_h' ], [ 'a stretch of a sort', $ties ], [ 'a stretch of a sort', 'CREATE INDEX made ON strings (l COLLATE "C", i)' ],
-	[ 'a stretch of a sort', $window, 'SET LOCAL gpusort.verify = on' ])
+if (part('cancel'))
 {
-	my ($part, $statement, @settings) = @$case;
-	my ($out, $err) = session_of($node, "SET gpusort.inject_fault_at = '$part'", 'SET gpusort.inject_fault = slow_slices', 'BEGIN', 'SAVEPOINT s', @settings,
-		q(SET LOCAL statement_timeout = '350ms'), $statement, 'ROLLBACK TO s', 'SET gpusort.inject_fault = none', reset_timeout(), $window, 'COMMIT');
-
-	like($err, qr/canceling statement due to statement timeout/, "$statement: cancelled in $part");
-	like($out, qr/^40000\|/m, "$statement: and the transaction goes on");
-	nothing_is_left($node, $pool_bytes, "$statement, $part");
-}
-# gpusortd fails or is lost while it sorts: those who wait put the rows in order.
-my $memory = 1000;
-for my $fault ('operation:3', 'crash:1')
-{
-	my @settings = ('gpusort.engine' => 'cuda');
-	my $processes = '';
-
-	for (1 .. 20)
+	my $ties = qq(SELECT count(*), sum(r) FROM ($queries{'long strings, "C"'}) s);
+	for my $case ([ 'a phase of a sort', $window ], [ 'a phase of a sort', "SELECT count(*) FROM ($h OFFSET 0) s" ], [ 'a phase of a sort', 'SELECT count(*) FROM t a JOIN t b USING (h) WHERE a.i + b.i > 0' ],
+		[ 'a phase of a sort', 'CREATE INDEX made ON t (h)' ], [ 'a phase of a sort', 'CLUSTER u USING u_few_h' ], [ 'a stretch of a sort', $ties ], [ 'a stretch of a sort', 'CREATE INDEX made ON strings (l COLLATE "C", i)' ],
+		[ 'a stretch of a sort', $window, 'SET LOCAL gpusort.verify = on' ])
 	{
-		set_daemon($node, 'host:1', '--device-memory=' . ++$memory . "MB --inject-fault=$fault");
-		$processes = join ' ', map { $_ // 1 } analyzed_plan_of($node, $window, @settings) =~ /GpuSort Shared.*?Engine: host(?:  Processes: (\d+))?.*?Fallback:/gs;
-		last if $processes =~ /[23]/;
+		my ($part, $statement, @settings) = @$case;
+		my ($out, $err) = session_of($node, "SET gpusort.inject_fault_at = '$part'", 'SET gpusort.inject_fault = slow_slices', 'BEGIN', 'SAVEPOINT s', @settings,
+			q(SET LOCAL statement_timeout = '350ms'), $statement, 'ROLLBACK TO s', 'SET gpusort.inject_fault = none', reset_timeout(), $window, 'COMMIT');
+
+		like($err, qr/canceling statement due to statement timeout/, "$statement: cancelled in $part");
+		like($out, qr/^40000\|/m, "$statement: and the transaction goes on");
+		nothing_is_left($node, $pool_bytes, "$statement, $part");
 	}
-	like($processes, qr/[23]/, "gpusortd, $fault: sorted by several");
-	set_daemon($node, 'host:1', '--device-memory=' . ++$memory . "MB --inject-fault=$fault");
-	same_answer($node, $window, "gpusortd, $fault", @settings);
-	nothing_is_left($node, $pool_bytes, "gpusortd, $fault");
 }
-set_daemon($node, 'off', '', 'off');
+
+# gpusortd fails or is lost while it sorts: those who wait put the rows in order.
+if (part('daemon'))
+{
+	my $memory = 1000;
+	for my $fault ('operation:3', 'crash:1')
+	{
+		my @settings = ('gpusort.engine' => 'cuda');
+		my $processes = '';
+
+		for (1 .. 20)
+		{
+			set_daemon($node, 'host:1', '--device-memory=' . ++$memory . "MB --inject-fault=$fault");
+			$processes = join ' ', map { $_ // 1 } analyzed_plan_of($node, $window, @settings) =~ /GpuSort Shared.*?Engine: host(?:  Processes: (\d+))?.*?Fallback:/gs;
+			last if $processes =~ /[23]/;
+		}
+		like($processes, qr/[23]/, "gpusortd, $fault: sorted by several");
+		set_daemon($node, 'host:1', '--device-memory=' . ++$memory . "MB --inject-fault=$fault");
+		same_answer($node, $window, "gpusortd, $fault", @settings);
+		nothing_is_left($node, $pool_bytes, "gpusortd, $fault");
+	}
+	set_daemon($node, 'off', '', 'off');
+}
 ok($node->poll_query_until('postgres', q(SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'parallel worker')), 'no worker is left');
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|(?<!: it was terminated by )signal 11|was not closed|leak/, 'nothing odd in the log');
 done_testing;

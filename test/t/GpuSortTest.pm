@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
 
-our @EXPORT = qw(compete daemon_of start_node plan_of analyzed_plan_of run_with same_answer tables_stay session_of reset_timeout temp_files
+our @EXPORT = qw(part compete daemon_of start_node plan_of analyzed_plan_of run_with same_answer tables_stay session_of reset_timeout temp_files
 	spilled_files nothing_is_left time_limit reload crash interrupt_when cancel_among_workers end_pgbench
 	service set_daemon is_stopped wait_until_stopped parent_of kill_daemons all_is_free create_index_checks sum_checksums);
 
@@ -24,6 +24,17 @@ END
 	local $?;
 
 	$_->stop($ENV{GPUSORT_TEST_STOP}, fail_ok => 1) for $ENV{GPUSORT_TEST_STOP} ? @nodes : ();
+}
+
+# Whether to run this part of a test: all are run, or those that were asked for (make check
+# TEST=021/cancel).  Parts don't need each other.  lib/catalogue.sh finds their names, which are words
+# without blanks, in calls of this.
+sub part
+{
+	my ($name) = @_;
+	my $wanted = $ENV{GPUSORT_TEST_PARTS} // '';
+
+	return $wanted eq '' || grep { $_ eq $name } split /,/, $wanted;
 }
 
 # A running node with gpusort preloaded and these lines in postgresql.conf, behind
