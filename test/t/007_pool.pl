@@ -287,6 +287,8 @@ sub pool_blocks
 
 if (part('crash'))
 {
+	# all of the pool has been used before
+	$node->safe_psql('postgres', 'SET gpusort.pool_quota = 100; SELECT count(*) FROM (SELECT t.* FROM t, generate_series(1, 5) ORDER BY h OFFSET 0) s');
 	$node->safe_psql('postgres', $sort);
 	my $blocks = pool_blocks();
 	ok($blocks, 'the pool is a memfd of the postmaster');

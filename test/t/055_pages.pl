@@ -259,47 +259,53 @@ sub compare_again
 	}
 }
 
-try_case($primary, $_) for @cases;
-if ($long)
+if (part('logged'))
 {
-	# what several processes write is in slices
-	$_->[1] = $_->[0] =~ /INDEX/ ? 'indexes' : 'order' for @cases;
-	try_case($primary, $_, 'max_parallel_workers_per_gather = 2', 'max_parallel_maintenance_workers = 2') for @cases;
+	try_case($primary, $_) for @cases;
+	if ($long)
+	{
+		# what several processes write is in slices
+		$_->[1] = $_->[0] =~ /INDEX/ ? 'indexes' : 'order' for @cases;
+		try_case($primary, $_, 'max_parallel_workers_per_gather = 2', 'max_parallel_maintenance_workers = 2') for @cases;
+	}
+
+	# Every page as replay leaves it: on a standby, and after a crash.
+	$primary->wait_for_catchup($standby);
+	compare_again($standby, 'on a standby', 'replayed');
+	unlike(slurp_file($standby->logfile), qr/inconsistent page|PANIC/, 'every page was replayed as it was written');
+	$standby->stop;
+	$primary->stop('immediate');
+	$primary->start;
+	compare_again($primary, 'after a crash', 'replayed');
+
+	# When they are read, from 19 on pages become all-visible.
+	for my $side (1, 2)
+	{
+		$primary->safe_psql('postgres', join ';', map { "SELECT count(*) FROM $_->[$side]" } @made);
+	}
+	compare_again($primary, 'after reading', 'read');
+	my $visible = $primary->safe_psql('postgres', "SELECT all_visible > 0 FROM pg_visibility_map_summary('$made[0][1]')");
+	is($visible, $primary->safe_psql('postgres', 'SHOW server_version_num') >= 190000 ? 't' : 'f', 'pages become all-visible when they are read, or do not');
+	is($primary->safe_psql('postgres', join ' UNION ALL ', map { "SELECT t_ctid::text FROM pg_check_visible('$_->[1]')" } grep { $_->[0] !~ /partition/ } @made), '', 'all rows on them are');
+	$primary->stop;
 }
 
-# Every page as replay leaves it: on a standby, and after a crash.
-$primary->wait_for_catchup($standby);
-compare_again($standby, 'on a standby', 'replayed');
-unlike(slurp_file($standby->logfile), qr/inconsistent page|PANIC/, 'every page was replayed as it was written');
-$standby->stop;
-$primary->stop('immediate');
-$primary->start;
-compare_again($primary, 'after a crash', 'replayed');
-
-# When they are read, from 19 on pages become all-visible.
-for my $side (1, 2)
+if (part('minimal'))
 {
-	$primary->safe_psql('postgres', join ';', map { "SELECT count(*) FROM $_->[$side]" } @made);
-}
-compare_again($primary, 'after reading', 'read');
-my $visible = $primary->safe_psql('postgres', "SELECT all_visible > 0 FROM pg_visibility_map_summary('$made[0][1]')");
-is($visible, $primary->safe_psql('postgres', 'SHOW server_version_num') >= 190000 ? 't' : 'f', 'pages become all-visible when they are read, or do not');
-is($primary->safe_psql('postgres', join ' UNION ALL ', map { "SELECT t_ctid::text FROM pg_check_visible('$_->[1]')" } grep { $_->[0] !~ /partition/ } @made), '', 'all rows on them are');
-$primary->stop;
+	# wal_level = minimal: nothing of what a transaction makes is logged.
+	my $minimal = start_node('minimal', 'wal_level = minimal', 'max_wal_senders = 0', 'gpusort.force = on', 'gpusort.late_rows = off', 'max_parallel_workers_per_gather = 0',
+		'max_parallel_maintenance_workers = 0', 'gpusort.slice_pages = 4');
 
-# wal_level = minimal: nothing of what a transaction makes is logged.
-my $minimal = start_node('minimal', 'wal_level = minimal', 'max_wal_senders = 0', 'gpusort.force = on', 'gpusort.late_rows = off', 'max_parallel_workers_per_gather = 0',
-	'max_parallel_maintenance_workers = 0', 'gpusort.slice_pages = 4');
-
-@made = ();
-$minimal->safe_psql('postgres', $functions);
-make_sources($minimal);
-for my $threshold ($long ? ('0', '1GB') : '0')
-{
-	try_case($minimal, $_, "wal_skip_threshold = '$threshold'") for grep { "@$_" =~ /BEGIN|CREATE.* AS|CLUSTER/ && "@$_" !~ /SAVEPOINT b/ } @cases;
+	@made = ();
+	$minimal->safe_psql('postgres', $functions);
+	make_sources($minimal);
+	for my $threshold ($long ? ('0', '1GB') : '0')
+	{
+		try_case($minimal, $_, "wal_skip_threshold = '$threshold'") for grep { "@$_" =~ /BEGIN|CREATE.* AS|CLUSTER/ && "@$_" !~ /SAVEPOINT b/ } @cases;
+	}
+	$minimal->stop('immediate');
+	$minimal->start;
+	compare_again($minimal, 'after a crash', 'replayed');
 }
-$minimal->stop('immediate');
-$minimal->start;
-compare_again($minimal, 'after a crash', 'replayed');
 
 done_testing();
