@@ -30,37 +30,43 @@
 # check_script PART SCRIPT: a script that says "N passed, N failed"; nothing if there is none.
 check_script()
 {
-	local start status log=$WORK/$1.log
-
 	[ -x "$TREE/test/$2" ] || return 0
-	start=$(now_ms)
-	"$TREE/test/$2" "$TREE" >"$log" 2>&1 9>&-
-	status=$?
-	tally_of "$1" "$log" $(($(now_ms) - start)) $status
+	run_script "$1" "$2" "$TREE"
+	count_script "$1"
 }
 
-# The engine without a server: plain, then under ASan and UBSan.  The programs'
-# TAP lies in build.
-check_unit()
+# run_unit: the engine without a server, plain, then under ASan and UBSan.  The programs' TAP lies in
+# build.
+run_unit()
 {
-	local target dir log passed failed start status
+	local target start
+
+	rm -f "$TREE"/test/unit/build/{,asan/}*.tap
+	for target in check asan-check; do
+		start=$(now_ms)
+		make -C "$TREE/test/unit" --no-print-directory -j"$(nproc)" \
+			TESTS="$(chosen_tests unit | xargs)" $target >"$WORK/unit-$target.log" 2>&1 9>&-
+		printf '%d %d\n' $? $(($(now_ms) - start)) >"$WORK/unit-$target.status"
+	done
+}
+
+# count_unit NAME: what both say.
+count_unit()
+{
+	local target dir passed failed ms status
 
 	for target in check asan-check; do
 		dir=$TREE/test/unit/build
 		[ $target = check ] || dir=$dir/asan
-		rm -f "$dir"/*.tap
-		log=$WORK/unit-$target.log
-		start=$(now_ms)
-		make -C "$TREE/test/unit" --no-print-directory -j"$(nproc)" \
-			TESTS="$(chosen_tests unit | xargs)" $target >"$log" 2>&1
-		status=$?
+		status=1 ms=0
+		read -r status ms <"$WORK/unit-$target.status"
 		passed=$(cat "$dir"/*.tap 2>/dev/null | grep -c '^ok ')
 		failed=$(cat "$dir"/*.tap 2>/dev/null | grep -c '^not ok ')
 		if [ "$failed" -eq 0 ] && { [ "$status" -ne 0 ] || [ "$passed" -eq 0 ]; }; then
 			failed=1
 		fi
-		[ "$failed" -eq 0 ] || tail -n 60 "$log"
-		tally "unit $target" "$passed" "$failed" $(($(now_ms) - start))
+		[ "$failed" -eq 0 ] || tail -n 60 "$WORK/unit-$target.log"
+		tally "$1 $target" "$passed" "$failed" "$ms"
 	done
 }
 
@@ -128,39 +134,46 @@ check_fuzz()
 {
 	local seed
 
-	[ -n "${CHOSEN[fuzz]// /}" ] || fuzz fuzz 20
+	[ -n "${CHOSEN[fuzz]// /}" ] || launch "$OTHERS" count_script fuzz run_script fuzz fuzz/run.sh 20
 	for seed in ${CHOSEN[fuzz]}; do
-		SEED=$seed fuzz "fuzz $seed" 600 --rounds 1
+		# one after the other, in one directory
+		SEED=$seed launch 0 count_script "fuzz $seed" run_script "fuzz $seed" fuzz/run.sh 600 --rounds 1
 	done
 }
 
-# One that has nothing to do here ends with 77, and says why.
+# As many at a time as there are cores.
 check_proof()
 {
-	local name start status
+	local name
 
 	for name in $(chosen_tests proof); do
-		start=$(now_ms)
-		"$TREE/test/proof/$name.sh" --short >"$WORK/proof-$name.log" 2>&1 9>&-
-		status=$?
-		if [ $status -eq 77 ]; then
-			say "proof $name: $(tail -n 1 "$WORK/proof-$name.log")"
-			continue
-		fi
-		tally_of "proof $name" "$WORK/proof-$name.log" $(($(now_ms) - start)) $status
+		launch "$OTHERS" count_script "proof $name" run_script "proof $name" "proof/$name.sh" --short
 	done
 }
 
-# fuzz LABEL ARGUMENT...
-fuzz()
+# run_script LABEL SCRIPT ARGUMENT...: a script of test, its output into a log.
+run_script()
 {
-	local label=$1 start status
+	local log="$WORK/${1// /-}" script=$2 start
 
-	shift
+	shift 2
 	start=$(now_ms)
-	"$TREE/test/fuzz/run.sh" "$@" >"$WORK/fuzz.log" 2>&1 9>&-
-	status=$?
-	tally_of "$label" "$WORK/fuzz.log" $(($(now_ms) - start)) $status
+	"$TREE/test/$script" "$@" >"$log.log" 2>&1 9>&-
+	printf '%d %d\n' $? $(($(now_ms) - start)) >"$log.status"
+}
+
+# count_script LABEL: what it has said.  One that has nothing to do here ends with 77, and says why.
+count_script()
+{
+	local label="$*" log status=1 ms=0
+
+	log=$WORK/${label// /-}
+	read -r status ms <"$log.status"
+	if [ "$status" -eq 77 ]; then
+		say "$label: $(tail -n 1 "$log.log")"
+	else
+		tally_of "$label" "$log.log" "$ms" "$status"
+	fi
 }
 
 # Autovacuum's snapshots would decide which dead rows are in an index, and which
@@ -204,7 +217,9 @@ prepare
 ! chosen docs || check_script docs docs.sh
 ! chosen layout || check_script layout layout.pl
 ! chosen scripts || check_script scripts scripts.sh
-! chosen unit || check_unit
+OTHERS=$(($(nproc) - 1))
+# beside regression tests, which are mostly one process
+! chosen unit || launch 0 count_unit unit run_unit
 ! chosen server_state || check_script server_state server_state.pl
 ! chosen exports || check_exports
 if chosen regress || chosen isolation; then
@@ -214,4 +229,5 @@ fi
 ! chosen tap || tap_suite "$WORK/tests/t" $(chosen_tests tap)
 ! chosen fuzz || check_fuzz
 ! chosen proof || check_proof
+await_jobs 0
 finish

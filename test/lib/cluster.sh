@@ -133,7 +133,8 @@ build_gpusort()
 {
 	local log=$WORK/build.log tree=${BUILD_TREE:-$TREE}
 
-	if ! make -C "$tree" --no-print-directory -j"$(nproc)" PG_CONFIG="$PG_CONFIG" \
+	# scripts that run side by side build once
+	if ! flock "$tree" make -C "$tree" --no-print-directory -j"$(nproc)" PG_CONFIG="$PG_CONFIG" \
 		 ${WERROR:+WERROR="$WERROR"} ${SANITIZE:+SANITIZE="$SANITIZE"} ${COPT:+COPT="$COPT"} all >"$log" 2>&1; then
 		grep -vE '^([^ ]*-)?(gcc|cc) ' "$log" | tail -n 40
 		die "gpusort does not compile"

@@ -36,13 +36,13 @@ as_root()
 	fi
 }
 
-# apt ARGUMENT...: apt-get, quiet unless it fails.
+# apt ARGUMENT...: apt-get, quiet unless it fails; once at a time, for scripts that run side by side.
 apt()
 {
 	local out
 
 	if ! out=$(as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C \
-			   apt-get -qq -y --no-install-recommends -o DPkg::Lock::Timeout=120 "$@" 2>&1 </dev/null); then
+			   flock "$TREE" apt-get -qq -y --no-install-recommends -o DPkg::Lock::Timeout=120 "$@" 2>&1 </dev/null); then
 		printf '%s\n' "$out" | tail -n 20 >&2
 		return 1
 	fi

@@ -4,8 +4,8 @@
 # Each function prints one line per part, and what went wrong; output and logs
 # lie in WORK.  Sourced after common.sh and cluster.sh.
 
-# The tests of tap_suite that are running, by process.
-declare -A TAPS=()
+# What runs beside the script (launch), by process: the command that counts it.
+declare -A JOBS=()
 
 # copy_tests: test files, and the manual, whose examples are run, where the servers' user can read them.
 copy_tests()
@@ -114,28 +114,45 @@ count_tap()
 	[ "$failed" -gt 0 ] || rm -rf "$WORK/tap/$name"
 }
 
-# End tests that still run when the script ends, and their servers.
-end_taps()
+# End what still runs when the script ends, and servers of TAP tests.
+end_jobs()
 {
 	local pid
 
-	for pid in "${!TAPS[@]}"; do
+	for pid in "${!JOBS[@]}"; do
 		kill -TERM -- "-$pid"
 		wait "$pid"
 	done
-	[ ${#TAPS[@]} -eq 0 ] || find "$WORK/tap" -name postmaster.pid -exec head -qn 1 {} + | xargs -r kill -QUIT
+	[ ${#JOBS[@]} -eq 0 ] || find "$WORK/tap" -name postmaster.pid -exec head -qn 1 {} + | xargs -r kill -QUIT
 } 2>/dev/null
 
-# await_taps MOST: wait until no more than so many are running, and count those that have ended.
-await_taps()
+# await_jobs MOST: wait until no more than so many are running, and count those that have ended.
+await_jobs()
 {
 	local ended
 
-	while [ ${#TAPS[@]} -gt "$1" ]; do
-		wait -n -p ended "${!TAPS[@]}"
-		count_tap "${TAPS[$ended]}"
-		unset "TAPS[$ended]"
+	while [ ${#JOBS[@]} -gt "$1" ]; do
+		wait -n -p ended "${!JOBS[@]}"
+		${JOBS[$ended]}
+		unset "JOBS[$ended]"
 	done
+}
+
+# launch MOST COUNT NAME COMMAND...: run a command beside the script, and beside no more than MOST
+# others; when it has ended, COUNT NAME is called.
+launch()
+{
+	local most=$1 count="$2 $3"
+
+	shift 3
+	await_jobs "$most"
+	[ -n "${JOBS_BEGUN:-}" ] || at_exit end_jobs
+	JOBS_BEGUN=yes
+	# a process group of its own
+	set -m
+	"$@" &
+	set +m
+	JOBS[$!]=$count
 }
 
 # tap_suite DIR NAME[/PART,...]...: TAP_JOBS tests at a time (as many as there are cores: they wait half
@@ -151,18 +168,12 @@ tap_suite()
 		mkdir -p "$WORK/tap/$name/log" "$WORK/tap/$name/data"
 	done
 	give_to_server "$WORK/tap"
-	at_exit end_taps
 	most=$((${TAP_JOBS:-$(nproc)} - 1))
 	for name in "$@"; do
 		others=$most
 		! grep -q '^# Runs alone' "$dir/${name%%/*}.pl" || others=0
-		await_taps $others
-		# a process group of its own
-		set -m
-		tap_test "$dir" "$name" &
-		set +m
-		TAPS[$!]=$name
-		[ $others -eq "$most" ] || await_taps 0
+		launch $others count_tap "$name" tap_test "$dir" "$name"
+		[ $others -eq "$most" ] || await_jobs 0
 	done
-	await_taps 0
+	await_jobs 0
 }
