@@ -128,7 +128,7 @@ extern GpuSortLoadAttribute *gpusort_load_attributes(TupleDesc desc);
  * left to PostgreSQL's COPY, which meets the same failure and raises the error.
  */
 
-/* ---------- ... whether it can be computed here ---------- */
+/* ---------- ... from which expressions, and whether it can be computed here ---------- */
 
 /*
  * Returns why something that the rows need can't be computed here, or NULL if all of it can.
@@ -143,6 +143,15 @@ extern const char *gpusort_load_why_not_computed(Relation table, List *attnums, 
  * generated columns and constraints.
  */
 extern const char *gpusort_load_why_not_stored(Relation table, GpuSortLoadComputing *computing);
+
+/* Returns the expression for a column's default, or for its generated value, or NULL. */
+extern Node *gpusort_load_plan_column(Relation table, AttrNumber attnum);
+
+/*
+ * Returns the conditions that all rows of a table must fulfill.  Those that virtual generated
+ * columns are NOT NULL are among them.
+ */
+extern List *gpusort_load_list_checks(Relation table);
 
 /* ---------- ... doing it ---------- */
 
