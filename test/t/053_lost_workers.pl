@@ -139,16 +139,17 @@ sub is_unchanged
 	is(count_segments(), $segments, "$label: no shared memory is left");
 }
 
-# Run statements whose parts take their time, and wait for a worker that has one; its pid, or 0 if
-# none was met.
+# Run statements whose parts take their time, wait for a worker that has one, and call a function of the server for it at once, if one
+# is named: a slow machine may have no time for another session. Returns the pid of the worker, or 0 if none was met.
 sub begin_slowly
 {
-	my ($err, @commands) = @_;
+	my ($err, $function, @commands) = @_;
+	my $end = $function ? "PERFORM $function(pid) FROM met;" : '';
 	my $run = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') . ' application_name=victim',
 			map { ('-c', $_) } 'SET gpusort.inject_fault = slow_slices', @commands ], '<', \undef, '>', \my $out, '2>', $err, time_limit());
-	my $pid = $node->safe_psql('postgres', q(
+	my $pid = $node->safe_psql('postgres', qq(
 		CREATE TEMP TABLE met (pid int);
-		DO $$
+		DO \$\$
 			DECLARE
 				until timestamptz := clock_timestamp() + interval '20 s';
 			BEGIN
@@ -158,7 +159,8 @@ sub begin_slowly
 					INSERT INTO met SELECT w.pid FROM pg_stat_activity w JOIN pg_stat_activity l ON w.leader_pid = l.pid AND w.pid <> l.pid
 						WHERE l.application_name = 'victim' AND w.wait_event_type = 'Extension' LIMIT 1;
 				END LOOP;
-			END $$;
+				$end
+			END \$\$;
 		SELECT coalesce(min(pid), 0) FROM met));
 	return ($run, $pid);
 }
@@ -193,9 +195,8 @@ sub lose_worker
 
 		for (1 .. 20)
 		{
-			($run, $pid) = begin_slowly(\$err, "SET gpusort.inject_fault_at = '$part'", @settings, 'BEGIN', $statement, 'ROLLBACK');
+			($run, $pid) = begin_slowly(\$err, $how =~ /^pg_/ ? $how : '', "SET gpusort.inject_fault_at = '$part'", @settings, 'BEGIN', $statement, 'ROLLBACK');
 			crash($node, $pid) if $pid && $how eq 'kill -9';
-			$node->safe_psql('postgres', "SELECT $how($pid)") if $pid && $how ne 'kill -9';
 			$run->finish;
 			last if $err =~ $pattern;
 		}
