@@ -14,6 +14,20 @@ BEGIN
 	END LOOP;
 END $$;
 
+-- Nodes of a plan that are shown to cost less than a node below them that is a sort of ours, or above one; but for Limits.
+CREATE FUNCTION gpusort_test.costs_amiss(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+	RETURN QUERY WITH RECURSIVE nodes(node) AS (
+		SELECT plan -> 0 -> 'Plan' UNION ALL SELECT child FROM nodes, json_array_elements(node -> 'Plans') child)
+	SELECT format('%s: %s above %s of %s', node ->> 'Node Type', node ->> 'Total Cost', child ->> 'Total Cost', child ->> 'Node Type')
+	FROM nodes, json_array_elements(node -> 'Plans') child
+	WHERE (node ->> 'Total Cost')::numeric < (child ->> 'Total Cost')::numeric AND node ->> 'Node Type' <> 'Limit'
+		AND child::text ~ '"Custom Plan Provider": "GpuSort( Shared)?"' AND child ->> 'Parent Relationship' NOT IN ('InitPlan', 'SubPlan');
+END $$;
+
 -- The lines of a query's plan, without costs, what only some versions print, and what
 -- depends on the machine.
 CREATE FUNCTION gpusort_test.plan_lines(query text, options text DEFAULT 'COSTS OFF')
@@ -31,6 +45,7 @@ BEGIN
 		line := regexp_replace(line, '\(actual rows=(\d+)(\.\d+)? loops', '(actual rows=\1 loops');
 		RETURN NEXT regexp_replace(line, '(Memory|Pool): \d+kB', '\1: NkB', 'g');
 	END LOOP;
+	RETURN QUERY SELECT gpusort_test.costs_amiss(query);
 END $$;
 
 -- How many of them match.

@@ -300,11 +300,14 @@ kind_below(const Plan *plan, GpuSortKind kind)
 
 /* Notes what a finished node of ours is for. */
 static Plan *
-note_kind(Plan *plan, GpuSortKind kind)
+note_kind(Plan *plan, GpuSortKind kind, GpuSortStatement *statement)
 {
 	if (gpusort_is_node(plan, GPUSORT_NODE) || gpusort_is_node(plan, GPUSORT_COLLECT_NODE) ||
 		gpusort_is_node(plan, GPUSORT_SHARED_NODE))
+	{
 		gpusort_set_kind((CustomScan *) plan, kind);
+		statement->has_ours = true;
+	}
 	return plan;
 }
 
@@ -486,7 +489,7 @@ replace_in_plan(Plan *plan, GpuSortLimit limit, GpuSortStatement *statement)
 	plan->lefttree = replace_in_plan(plan->lefttree, child_limit, statement);
 	plan->righttree = replace_in_plan(plan->righttree, right_limit, statement);
 	plan = finish_node(plan, limit, statement);
-	return statement->looks_only ? plan : note_kind(plan, limit.kind);
+	return statement->looks_only ? plan : note_kind(plan, limit.kind, statement);
 }
 
 static void
@@ -507,6 +510,8 @@ gpusort_replace_sorts(PlannedStmt *stmt, bool take_over, bool all_read)
 	GpuSortStatement statement = {.stmt = stmt, .take_over = take_over};
 
 	go_through(&statement, all_read);
+	if (statement.has_ours)
+		gpusort_plan_add_up(stmt);
 }
 
 List *

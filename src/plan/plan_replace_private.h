@@ -28,6 +28,7 @@ typedef struct GpuSortStatement
 	bool		looks_only;		/* change nothing, but put what is there into looks */
 	List	   *looks;			/* list of GpuSortLook */
 	const char *left_alone;		/* why Sorts are not looked at more closely, or NULL */
+	bool		has_ours;		/* there is a sort of ours in the plan */
 	int			last_node_id;	/* greatest node id; 0 if not looked up yet */
 } GpuSortStatement;
 
@@ -60,6 +61,11 @@ extern Sort *gpusort_plan_sort_instead_of_merging(const MergeAppend *merge, GpuS
 
 /* Makes a Sort by what a MergeAppend merges by, without a child. */
 extern Sort *gpusort_plan_sort_of_merge(const MergeAppend *merge);
+
+/* ---------- costs ---------- */
+
+/* Has no node of a finished plan that is above a sort of ours cost less than the one below it. */
+extern void gpusort_plan_add_up(PlannedStmt *stmt);
 
 /* ---------- telling why a sort is left to PostgreSQL ---------- */
 
