@@ -54,6 +54,7 @@ double		gpusort_cost_key_collated = 0.26;
 double		gpusort_cost_row_byte = 0.0001;
 double		gpusort_cost_emit = 0.006;
 double		gpusort_cost_gather = 2000.0;
+double		gpusort_first_row_weight = 1.0;
 double		gpusort_cost_fetch = 0.2;
 
 static const struct config_enum_entry engine_options[] = {
@@ -250,6 +251,11 @@ define_costs(void)
 	define_cost("gpusort.cost_fetch",
 				"Sets the planner's cost of fetching a row of a cached table by its TID.",
 				&gpusort_cost_fetch);
+	DefineCustomRealVariable("gpusort.first_row_weight",
+							 "Sets how many times the cost of a sort an index may have that gives the order.",
+							 "Rows by an index begin to come at once.  1 has costs alone decide.",
+							 &gpusort_first_row_weight, gpusort_first_row_weight,
+							 1, DBL_MAX, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 }
 
 void

@@ -82,6 +82,7 @@ extern double gpusort_cost_row_byte;
 extern double gpusort_cost_emit;
 extern double gpusort_cost_gather;
 extern double gpusort_cost_fetch;
+extern double gpusort_first_row_weight;
 
 /* Called from _PG_init(): defines the variables above. */
 extern void gpusort_define_settings(void);

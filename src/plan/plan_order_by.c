@@ -20,6 +20,12 @@
 #include "settings.h"
 
 /*
+ * A path has its first row soon if that costs this part of what it costs a sort.  A sort, which has
+ * read its input by then, never does, whoever makes it.
+ */
+#define FIRST_ROW_SOON	0.05
+
+/*
  * Returns the limit that the sort will be told; 0 if its value is not known yet; and
  * GPUSORT_NO_LIMIT if there is none, if ties are wanted, too, or if rows are locked by a node that
  * may leave out some.
@@ -101,6 +107,30 @@ make_input(PlannerInfo *root, RelOptInfo *input_rel, const RelOptInfo *ordered_r
 	return scan->total_cost < gather->total_cost ? scan : gather;
 }
 
+/*
+ * Returns whether the rows come in order without a sort, by an index as a rule, for little enough
+ * that the user would rather have the first row soon than all of them sooner
+ * (gpusort.first_row_weight).  Where the planner knows that few rows are wanted it weighs that by
+ * itself.
+ */
+static bool
+first_row_is_preferred(const PlannerInfo *root, const RelOptInfo *ordered_rel, const Path *sorted)
+{
+	ListCell   *lc;
+
+	if (gpusort_first_row_weight <= 1 || root->tuple_fraction > 0)
+		return false;
+	foreach(lc, ordered_rel->pathlist)
+	{
+		const Path *path = (const Path *) lfirst(lc);
+
+		if (path->startup_cost <= FIRST_ROW_SOON * sorted->startup_cost &&
+			path->total_cost <= gpusort_first_row_weight * sorted->total_cost)
+			return true;
+	}
+	return false;
+}
+
 void
 gpusort_add_order_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel)
 {
@@ -130,6 +160,8 @@ gpusort_add_order_by_paths(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo 
 	{
 		Path	   *path = (Path *) lfirst(lc);
 
+		if (first_row_is_preferred(root, ordered_rel, path))
+			continue;
 		if (path->pathtarget != target)
 			path = apply_projection_to_path(root, ordered_rel, path, target);
 		add_path(ordered_rel, path);
