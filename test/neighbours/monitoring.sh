@@ -1,5 +1,5 @@
-# Prometheus and its exporters, with what docs/monitoring has: both exporters show what the views show, and each
-# panel of the dashboard has something to draw. DASHBOARD=file.svg draws it (test/lib/dashboard.py).
+# Prometheus and its exporters, with what docs/monitoring has: both exporters show what the views show, a Prometheus with
+# the file as it is counts everything once, and each panel of the dashboard has something to draw. DASHBOARD=file.svg draws it (test/lib/dashboard.py).
 PROGRAMS='prometheus prometheus-postgres-exporter prometheus-sql-exporter'
 SETTINGS=("gpusort.pool_size = '64MB'" "track_activities = on")
 # How often Prometheus asks, and how long an exporter may take to answer: long on a busy machine.
@@ -67,16 +67,21 @@ copied()
 start_exporters()
 {
 	EXPORTER=$(free_port $((PGPORT + 14000))) SQL_EXPORTER=$(free_port $((PGPORT + 14001))) PROMETHEUS=$(free_port $((PGPORT + 14002)))
+	OTHER=$(free_port $((PROMETHEUS + 1)))
 	copied postgres_exporter.yaml ''
 	copied sql_exporter.yaml -e 's/interval: 30s/interval: 1s/' \
 		-e "s,postgres://[^ ]*,'postgres://postgres@/postgres?sslmode=disable\&host=$PGHOST\&port=$PGPORT',"
 	copied prometheus.yaml -e "s/localhost:9187/localhost:$EXPORTER/" -e "s/localhost:9237/localhost:$SQL_EXPORTER/" \
 		-e "s/^scrape_configs:/global: {scrape_interval: $SCRAPE, scrape_timeout: $SCRAPE}\n&/"
+	# with the other job instead, which stands there as a comment
+	sed -E -e '/^  - job_name: sql_exporter/,/^$/d' -e 's/^# (- job_name| +static_| +- targets)/  \1/' "$WORK/prometheus.yaml" >"$WORK/other.yaml"
+	give_to_server "$WORK/other.yaml"
 	begin postgres_exporter env DATA_SOURCE_NAME="host=$PGHOST port=$PGPORT user=postgres dbname=postgres sslmode=disable" \
 		prometheus-postgres-exporter --web.listen-address="localhost:$EXPORTER" --disable-default-metrics --disable-settings-metrics \
 		--extend.query-path="$WORK/postgres_exporter.yaml"
 	begin sql_exporter env CONFIG="$WORK/sql_exporter.yaml" prometheus-sql-exporter -web.listen-address "localhost:$SQL_EXPORTER"
 	begin prometheus prometheus --config.file="$WORK/prometheus.yaml" --storage.tsdb.path="$WORK/tsdb" --web.listen-address="localhost:$PROMETHEUS"
+	begin other_prometheus prometheus --config.file="$WORK/other.yaml" --storage.tsdb.path="$WORK/other_tsdb" --web.listen-address="localhost:$OTHER"
 }
 
 # metric PORT NAME [LABEL]: its value, of the kind "order by"
@@ -115,16 +120,22 @@ ask()
 			print $d->{error} // scalar @{ $d->{data}{result} }, "\n"'
 }
 
+# ask_both QUERY: what the one returns, that reads sql_exporter, and what the other does
+ask_both()
+{
+	echo "$(ask "$1") $(PROMETHEUS=$OTHER ask "$1")"
+}
+
 # some QUERY: "some" if it returns any
 some()
 {
 	ask "$1" | sed 's/^[1-9][0-9]*$/some/'
 }
 
-# asked TIMES: how many exporters Prometheus has asked so often
+# asked TIMES: how many exporters each Prometheus has asked so often
 asked()
 {
-	ask "count_over_time(gpusort_sorts{kind=\"order by\",datname=\"postgres\"}[30m]) >= $1"
+	ask_both "count_over_time(gpusort_sorts{kind=\"order by\",datname=\"postgres\"}[30m]) >= $1"
 }
 
 # work ROUNDS: sorts of all kinds, some of which spill
@@ -147,18 +158,20 @@ check_neighbour()
 	sql -c 'CREATE TABLE t AS SELECT i AS id, hashint4(i) % 1000 AS k, md5(i::text) COLLATE "C" AS s FROM generate_series(1, 20000) i' -c 'ANALYZE t' -c 'CREATE INDEX t_s ON t (s)'
 	start_exporters
 	work 1
-	eventually "Prometheus reads both" 2 asked 3
+	eventually "each Prometheus reads one" '1 1' asked 3
 	work "${ROUNDS:-3}"
 	for query in sorts rows bytes; do
 		wanted=$(without -c "SELECT $query FROM pg_stat_gpusort WHERE datname = 'postgres' AND kind = 'order by'")
 		eventually "postgres_exporter: $query" "$wanted" metric $EXPORTER "gpusort_$query"
 		eventually "sql_exporter: $query" "$wanted" metric $SQL_EXPORTER "sql_gpusort" "col=\"$query\""
-		eventually "Prometheus has both: $query" 2 ask "gpusort_$query{kind=\"order by\",datname=\"postgres\"} == $wanted"
+		eventually "both Prometheus have it: $query" '1 1' ask_both "gpusort_$query{kind=\"order by\",datname=\"postgres\"} == $wanted"
 	done
+	wanted=$(without -c 'SELECT pool_bytes FROM gpusort_service()')
+	eventually "the pool is counted once" '1 1' ask_both "sum(gpusort_service_pool_bytes) == $wanted"
 	while IFS=$'\t' read -r title query; do
 		eventually "panel ${title}" some some "$query"
 	done < <(panel_queries)
 	is "no errors of the exporters' queries" "$(grep -h 'ERROR' "$WORK/$NEIGHBOUR.log" | head -n 3)" ""
-	[ -z "${DASHBOARD:-}" ] || "$TREE/test/lib/dashboard.py" "http://localhost:$PROMETHEUS" "$TREE/docs/monitoring/grafana.json" "localhost:$EXPORTER" "$DASHBOARD"
+	[ -z "${DASHBOARD:-}" ] || "$TREE/test/lib/dashboard.py" "http://localhost:$PROMETHEUS" "$TREE/docs/monitoring/grafana.json" "localhost:$SQL_EXPORTER" "$DASHBOARD"
 	end_programs
 }
