@@ -181,6 +181,7 @@ CREATE FUNCTION gpusort_activity(
 	OUT usesysid oid,
 	OUT kind text,
 	OUT phase text,
+	OUT percent float8,
 	OUT engine text,
 	OUT rows bigint,
 	OUT estimated_rows float8,
@@ -198,7 +199,7 @@ COMMENT ON FUNCTION gpusort_activity() IS
 
 CREATE VIEW pg_stat_gpusort_activity AS
 SELECT a.pid, a.leader_pid, a.datid, d.datname, a.usesysid, u.rolname AS usename,
-	a.kind, a.phase, a.engine, a.rows, a.estimated_rows, a.bytes, a.pool_bytes, a.spilled_bytes,
+	a.kind, a.phase, a.percent, a.engine, a.rows, a.estimated_rows, a.bytes, a.pool_bytes, a.spilled_bytes,
 	a.sort_start
 FROM gpusort_activity() a
 	LEFT JOIN pg_catalog.pg_database d ON a.datid = d.oid

@@ -50,6 +50,9 @@ static void
 raise_word(gs_progress *progress)
 {
 	*progress->word = (int64_t) progress->at;
+	if (progress->follower != NULL)
+		*progress->follower = (int64_t) (progress->follows_from +
+										 progress->follows_rate * progress->at);
 }
 
 /* Takes work, which is more than 0, off the plan; returns the value of *word that this leads to. */
@@ -72,6 +75,19 @@ gs_progress_begin(gs_progress *progress, volatile int64_t *word, int64_t total)
 		return;
 	*progress = (gs_progress) {.word = word, .end = (double) total};
 	raise_word(progress);
+}
+
+void
+gs_progress_follow(gs_progress *progress, volatile int64_t *follower, int64_t to)
+{
+	double		way;
+
+	if (progress == NULL)
+		return;
+	way = progress->end - progress->at;
+	progress->follower = follower;
+	progress->follows_rate = way > 0 && to > *follower ? (double) (to - *follower) / way : 0;
+	progress->follows_from = (double) *follower - progress->follows_rate * progress->at;
 }
 
 void

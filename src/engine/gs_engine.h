@@ -142,6 +142,11 @@ typedef struct gs_progress
 	double		at;				/* value of *word, with its fraction */
 	double		end;			/* value of *word when the stage ends */
 
+	/* another word, which is follows_from + follows_rate * *word; NULL: there is none */
+	volatile int64_t *follower;
+	double		follows_from;
+	double		follows_rate;
+
 	/* the plan, in units of work */
 	double		left;			/* work until the end of the stage */
 	double		least;			/* `left` does not fall below this */
@@ -151,6 +156,12 @@ typedef struct gs_progress
 
 /* Sets *word to 0; it will rise to `total`. */
 extern void gs_progress_begin(gs_progress *progress, volatile int64_t *word, int64_t total);
+
+/*
+ * Has another word follow from now on: it rises to `to` in proportion to what *word rises until the
+ * end of the stage.  It never falls either: it begins where it is.
+ */
+extern void gs_progress_follow(gs_progress *progress, volatile int64_t *follower, int64_t to);
 
 /* Plans how much work is left of the stage, from here on; may be called whenever more is known. */
 extern void gs_progress_plan(gs_progress *progress, double work);

@@ -202,10 +202,10 @@ write_rows(Build *build)
 	if (build->leader != NULL)
 		slices = gpusort_leader_slices(build->leader);
 	if (slices != NULL)
-		build->slices = gpusort_slices_write(slices, target, &view);
+		build->slices = gpusort_slices_write(slices, target, build->reader.rows.sort, &view);
 	if (build->slices > 0)
 		return;
-	writer = gpusort_index_writer_begin(target);
+	writer = gpusort_index_writer_begin(target, build->reader.rows.sort);
 	gpusort_index_writer_put(writer, &view);
 	gpusort_index_writer_finish(writer);
 }
@@ -230,7 +230,7 @@ write_spilled_rows(Build *build)
 		build->slices = gpusort_portions_write(slices, target, sort);
 	if (build->slices > 0)
 		return;
-	writer = gpusort_index_writer_begin(target);
+	writer = gpusort_index_writer_begin(target, sort);
 	gpusort_index_unique_begin(&check, target);
 	for (uint64 position = 0; position < gpusort_rows(sort); position = to)
 	{

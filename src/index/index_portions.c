@@ -158,7 +158,7 @@ gpusort_portions_write(const GpuSortIndexSlices *slices, const GpuSortIndexTarge
 	if (!gpusort_share_portions(sort, &shared->portions))
 		return 0;
 	writer = begin_writer(shared, target, sort, &sink);
-	gpusort_notes_begin(slices->notes, writer->storage);
+	gpusort_notes_begin(slices->notes, writer->storage, sort);
 	gpusort_storage_share(writer->storage, &shared->file);
 	(void) gpusort_storage_new_block(writer->storage);	/* metapage */
 	shared->ends = gpusort_storage_claim(writer->storage, 2 * shared->portions.count);

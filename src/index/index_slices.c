@@ -62,6 +62,7 @@ struct GpuSortIndexNotes
 	GpuSortLevels levels;
 	uint32		next_slice;		/* slice whose notes are taken next */
 	uint64		ntuples;
+	GpuSort    *sort;			/* whose rows they are */
 	/* low key of the page that is noted next, which is the high key of the page before */
 	char	   *low_key;
 };
@@ -87,8 +88,9 @@ gpusort_notes_attach(char *chunk, GpuSortStageControl *stage)
 }
 
 void
-gpusort_notes_begin(GpuSortIndexNotes *notes, GpuSortStorage *storage)
+gpusort_notes_begin(GpuSortIndexNotes *notes, GpuSortStorage *storage, GpuSort *sort)
 {
+	notes->sort = sort;
 	notes->low_key = palloc0(GPUSORT_PAGE_MAX_PIVOT);
 	gpusort_pivot_remove_key((IndexTuple) notes->low_key);
 	gpusort_levels_begin(&notes->levels, storage);
@@ -172,6 +174,7 @@ take_due_notes(GpuSortIndexNotes *all)
 			any |= take_queued_notes(all, &all->queues[i]);
 	} while (any);
 	gpusort_progress_tuples(all->ntuples);
+	gpusort_show_returned(all->sort, all->ntuples);
 }
 
 /* The leader's `send` of a GpuSortNoteSink. */
@@ -324,11 +327,11 @@ write_slices(GpuSortSharedSlices *shared, GpuSortSliceWriter *writer)
 
 /* Prepare the file and the first slice, and tell the workers to write. */
 static void
-begin_writing(const GpuSortIndexSlices *slices, GpuSortSliceWriter *writer)
+begin_writing(const GpuSortIndexSlices *slices, GpuSortSliceWriter *writer, GpuSort *sort)
 {
 	GpuSortSharedSlices *shared = slices->shared;
 
-	gpusort_notes_begin(slices->notes, writer->storage);
+	gpusort_notes_begin(slices->notes, writer->storage, sort);
 	gpusort_storage_share(writer->storage, &shared->file);
 	(void) gpusort_storage_new_block(writer->storage);	/* metapage */
 	shared->left = P_NONE;
@@ -338,7 +341,7 @@ begin_writing(const GpuSortIndexSlices *slices, GpuSortSliceWriter *writer)
 
 uint32
 gpusort_slices_write(const GpuSortIndexSlices *slices, const GpuSortIndexTarget *target,
-					 const GpuSortView *view)
+					 GpuSort *sort, const GpuSortView *view)
 {
 	GpuSortSliceCuts *cuts = &slices->shared->cuts;
 	GpuSortNoteSink sink = gpusort_notes_own_sink(slices->notes);
@@ -353,7 +356,7 @@ gpusort_slices_write(const GpuSortIndexSlices *slices, const GpuSortIndexTarget 
 	if (cuts->nslices < 2 || !gpusort_stage_publish(slices->stage))
 		return 0;
 
-	begin_writing(slices, writer);
+	begin_writing(slices, writer, sort);
 	write_slices(slices->shared, writer);
 	gpusort_notes_finish(slices->notes, cuts->nslices, writer->stream.allequalimage);
 	gpusort_storage_finish(writer->storage);

@@ -40,7 +40,8 @@ typedef struct GpuSortIndexWriter GpuSortIndexWriter;
  * Begin to fill the index, a btree without any block.  The writer is allocated in the current
  * context.
  */
-extern GpuSortIndexWriter *gpusort_index_writer_begin(const GpuSortIndexTarget *target);
+extern GpuSortIndexWriter *gpusort_index_writer_begin(const GpuSortIndexTarget *target,
+													  GpuSort *sort);
 
 /*
  * Append the tuples of a view, which follow those of the view before.  The view may go away
@@ -135,8 +136,11 @@ extern GpuSortChunk gpusort_notes_chunk(int workers);
 /* Attach the leader to the queues, once the workers are launched. */
 extern GpuSortIndexNotes *gpusort_notes_attach(char *chunk, GpuSortStageControl *stage);
 
-/* Prepare the leader to take notes of pages that are going to be written to this storage. */
-extern void gpusort_notes_begin(GpuSortIndexNotes *notes, GpuSortStorage *storage);
+/*
+ * Prepare the leader to take notes of pages that are going to be written to this storage, from the
+ * rows of this sort.
+ */
+extern void gpusort_notes_begin(GpuSortIndexNotes *notes, GpuSortStorage *storage, GpuSort *sort);
 
 /* Returns the sink for notes of pages that the leader writes itself. */
 extern GpuSortNoteSink gpusort_notes_own_sink(GpuSortIndexNotes *notes);
@@ -193,7 +197,8 @@ typedef struct GpuSortIndexSlices
  * 0, with nothing done, if the sort is not all in the pool or the index is too small.
  */
 extern uint32 gpusort_slices_write(const GpuSortIndexSlices *slices,
-								   const GpuSortIndexTarget *target, const GpuSortView *view);
+								   const GpuSortIndexTarget *target, GpuSort *sort,
+								   const GpuSortView *view);
 
 /* Help the leader write, in a worker.  Notes of the pages go to the queue `notes`. */
 extern void gpusort_slices_help(GpuSortSharedSlices *shared, const GpuSortIndexTarget *target,

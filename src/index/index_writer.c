@@ -32,6 +32,7 @@ struct GpuSortIndexWriter
 	GpuSortStream stream;
 	GpuSortLevels levels;
 	GpuSortStorage *storage;
+	GpuSort    *sort;			/* whose rows are written */
 	BlockNumber last_leaf;		/* P_NONE if there is none yet */
 	BlockNumber next_leaf;		/* P_NONE if it has no block yet, or there is no next leaf */
 	uint64		tuples;			/* tuples put so far */
@@ -69,11 +70,12 @@ put_leaf(void *arg, char *page, IndexTuple low_key, bool last)
 }
 
 GpuSortIndexWriter *
-gpusort_index_writer_begin(const GpuSortIndexTarget *target)
+gpusort_index_writer_begin(const GpuSortIndexTarget *target, GpuSort *sort)
 {
 	GpuSortIndexWriter *writer = palloc0(sizeof(GpuSortIndexWriter));
 	GpuSortLeafSink sink = {.arg = writer, .get_page = get_leaf, .put_page = put_leaf};
 
+	writer->sort = sort;
 	writer->last_leaf = P_NONE;
 	writer->next_leaf = P_NONE;
 	writer->storage = gpusort_storage_begin(target->index);
@@ -96,6 +98,7 @@ gpusort_index_writer_put(GpuSortIndexWriter *writer, const GpuSortView *view)
 		CHECK_FOR_INTERRUPTS();
 		gpusort_stream_put(stream, from, to);
 		gpusort_progress_tuples(writer->tuples + to);
+		gpusort_show_returned(writer->sort, writer->tuples + to);
 	}
 	gpusort_stream_close_view(stream);
 	writer->tuples += view->nrows;

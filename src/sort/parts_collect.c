@@ -61,6 +61,8 @@ gpusort_parts_create(GpuSort *sort, int participants, double all_rows)
 	parts = gsd_extent(gpusort_pool, extent);
 	memset(parts, 0, offsetof(GpuSortParts, entries) + participants * sizeof(PartEntry));
 	parts->owner = account->owner;
+	if (sort->shown.activity != NULL)
+		sort->shown.activity->owner = account->owner;
 	parts->max_extents = account->max_extents;
 	parts->reserve_bytes = sort->memory.reserve_bytes;
 	parts->row_unit = sort->rows.places.unit;

@@ -113,6 +113,12 @@ extern double gpusort_expected_rows(const GpuSort *sort);
  */
 extern void gpusort_show_progress(GpuSort *sort, gs_progress *progress);
 
+/*
+ * Shows others how many of the rows, which are in order, have been returned or written
+ * (pg_stat_gpusort_activity).
+ */
+extern void gpusort_show_returned(GpuSort *sort, uint64 rows);
+
 /* Sort the rows, all of which have been put. */
 extern void gpusort_perform(GpuSort *sort);
 

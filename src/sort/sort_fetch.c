@@ -75,6 +75,8 @@ gpusort_fetch_block(GpuSort *sort, uint64 from, int count, GpuSortRowRoom *room,
 	int			ahead_to;
 	const uint32 *order;
 
+	if (sort->shown.activity != NULL)
+		gpusort_show_returned(sort, from + count);
 	from -= sort->runs.window.first;
 	if (unlikely(sort->runs.window.mapped))
 	{

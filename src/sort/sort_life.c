@@ -150,6 +150,7 @@ end_perform(GpuSort *sort, instr_time start)
 {
 	gpusort_pool_clear_want(&sort->memory.pool_account);
 	sort->order.performed = true;
+	gpusort_show_order_end(sort);
 	sort->stats.perform_time = gpusort_elapsed(start);
 	(void) gpusort_show_enter(sort, GPUSORT_PHASE_RETURN);
 	if (sort->shown.activity != NULL && sort->tuplesort == NULL)
@@ -171,6 +172,7 @@ gpusort_perform(GpuSort *sort)
 	/* an optional sort that has failed stays as it is */
 	if (sort->stats.handover != GPUSORT_HANDOVER_NONE && sort->optional)
 		return;
+	gpusort_show_order_begin(sort);
 	if (sort->tuplesort == NULL)
 	{
 		GpuSortHandover why = gpusort_has_runs(sort) ? gpusort_finish_spill(sort)

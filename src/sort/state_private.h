@@ -107,6 +107,13 @@ typedef struct GpuSortPartsUse
 typedef struct GpuSortShown
 {
 	GpuSortActivity *activity;	/* NULL: they see nothing */
+	bool		is_borrowed;	/* the entry is that of the sort which this one is a part of */
+	/* how much of the whole, in parts of GPUSORT_ACTIVITY_WHOLE, is done by then */
+	double		collected;		/* when all rows are there */
+	double		ordered;		/* when they are in order */
+	/* gpusort_perform()'s progress, if nobody has given it one */
+	gs_progress progress;
+	volatile int64_t word;
 	GpuSortPhase phase;
 	instr_time	phase_start;	/* when the phase began, if the sort is traced */
 	bool		is_traced;
@@ -287,13 +294,25 @@ extern void gpusort_show_memory(GpuSort *sort);
 static inline void
 gpusort_show_rows(GpuSort *sort)
 {
+	double		rows = (double) sort->stats.rows * gpusort_shares(&sort->memory);
+
 	if (sort->shown.activity == NULL)
 		return;
+	if (sort->spec.expected_rows > 0 && !sort->order.performed)
+		gpusort_raise_activity(sort->shown.activity, sort->shown.collected *
+							   Min(rows / sort->spec.expected_rows, 1));
 	sort->shown.activity->rows = (int64) sort->stats.rows;
 	sort->shown.activity->bytes = (int64) (sort->key_rows.used
 										   ? sort->rows.count * sort->keys.ncolumns * sizeof(uint64)
 										   : sort->rows.used);
 }
+
+/*
+ * Have gpusort_perform() show how far it is, between these calls, of which the second one says that
+ * the rows are in order.
+ */
+extern void gpusort_show_order_begin(GpuSort *sort);
+extern void gpusort_show_order_end(GpuSort *sort);
 
 /* ---------- progress: the steps of a sort, each in proportion to what it costs ---------- */
 

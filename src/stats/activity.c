@@ -16,8 +16,8 @@
 #include "stats/stats.h"
 
 /*
- * How many sorts of one process can be seen at a time.  Each takes 88 bytes, for every process that
- * the server may have.
+ * How many sorts of one process can be seen at a time.  Each takes 104 bytes, for every process
+ * that the server may have.
  */
 #define SORTS_OF_PROCESS	8
 
@@ -134,6 +134,8 @@ gpusort_begin_activity(GpuSortKind kind, double estimated_rows)
 	activity->engine = -1;
 	activity->rows = activity->bytes = activity->pool_bytes = activity->spilled_bytes = 0;
 	activity->estimated_rows = estimated_rows;
+	activity->done = 0;
+	activity->owner = 0;
 	activity->started = GetCurrentTimestamp();
 	activity->pid = MyProcPid;
 	end_change(activity);
@@ -149,6 +151,18 @@ gpusort_end_activity(GpuSortActivity *activity)
 		return;
 	clear(activity);
 	used &= ~(1 << (activity - own));
+}
+
+GpuSortActivity *
+gpusort_find_activity(uint32 owner)
+{
+	GpuSortActivity *own = owner != 0 ? own_entries() : NULL;
+
+	for (int i = 0; own != NULL && i < SORTS_OF_PROCESS; i++)
+		if ((used & 1 << i) != 0 && own[i].owner == owner &&
+			own[i].phase == GPUSORT_PHASE_COLLECT)
+			return &own[i];
+	return NULL;
 }
 
 bool

@@ -114,7 +114,13 @@ typedef struct GpuSortActivity
 	int64		pool_bytes;
 	int64		spilled_bytes;
 	TimestampTz started;
+
+	volatile int64 done;		/* of GPUSORT_ACTIVITY_WHOLE; never falls */
+	uint32		owner;			/* of a sort whose rows several processes collect; else 0 */
 } GpuSortActivity;
+
+/* What `done` is when the last row has been returned. */
+#define GPUSORT_ACTIVITY_WHOLE	1000000
 
 /* Called from shmem_request_hook and shmem_startup_hook, if the library is preloaded. */
 extern void gpusort_request_activity(void);
@@ -130,6 +136,12 @@ extern GpuSortActivity *gpusort_begin_activity(GpuSortKind kind, double estimate
 extern void gpusort_end_activity(GpuSortActivity *activity);
 
 /*
+ * Returns the entry of a sort of this process whose rows several processes are collecting, which
+ * has this owner word; NULL if there is none.
+ */
+extern GpuSortActivity *gpusort_find_activity(uint32 owner);
+
+/*
  * Copies entry number i.  Returns false if there is no such entry.  The copy has pid 0 if the entry
  * is free.
  */
@@ -142,6 +154,14 @@ gpusort_enter_phase(GpuSortActivity *activity, GpuSortPhase phase)
 {
 	if (activity != NULL)
 		activity->phase = phase;
+}
+
+/* Notes how much has been done, unless that is known to be more already. */
+static inline void
+gpusort_raise_activity(GpuSortActivity *activity, double done)
+{
+	if (activity != NULL && done > (double) activity->done)
+		activity->done = (int64) done;
 }
 
 /* ---------- trace: gpusort.trace_file ---------- */

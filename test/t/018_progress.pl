@@ -22,11 +22,13 @@ $node->safe_psql('postgres', qq(
 	FROM generate_series(1, $rows) i;
 	ALTER TABLE t SET (parallel_workers = 2);
 	VACUUM ANALYZE t;
-	CREATE TABLE samples (n serial, phase text, blocks_done bigint, blocks_total bigint, tuples_done bigint, tuples_total bigint);
+	CREATE TABLE samples (n serial, percent float8, phase text, blocks_done bigint, blocks_total bigint, tuples_done bigint, tuples_total bigint);
+	CREATE TABLE percents (n serial, phase text, percent float8);
 	CREATE FUNCTION sample() RETURNS bool LANGUAGE plpgsql AS \$\$ BEGIN
 		PERFORM pg_stat_clear_snapshot();
-		INSERT INTO samples (phase, blocks_done, blocks_total, tuples_done, tuples_total)
-		SELECT phase, blocks_done, blocks_total, tuples_done, tuples_total FROM pg_stat_progress_create_index;
+		INSERT INTO samples (percent, phase, blocks_done, blocks_total, tuples_done, tuples_total)
+		SELECT a.percent, p.phase, blocks_done, blocks_total, tuples_done, tuples_total
+		FROM pg_stat_progress_create_index p LEFT JOIN pg_stat_gpusort_activity a USING (pid);
 		RETURN FOUND; END \$\$;
 	CREATE FUNCTION sample_pauses() RETURNS void LANGUAGE plpgsql AS \$\$ BEGIN
 		PERFORM pg_advisory_lock(4753, place) FROM generate_series(1, 4) place;
@@ -71,7 +73,7 @@ sub samples_of
 		'DO $$ BEGIN ASSERT (SELECT built FROM counters) = 1; END $$',
 		$label =~ /workers/ ? 'DO $$ BEGIN ASSERT (SELECT workers = 2 AND slices > 2 FROM counters); END $$' : ());
 	ok($building->finish && $sampling->finish, "$label: built by gpusort, and watched") or diag "$built$sampled";
-	my $samples = $node->safe_psql('postgres', 'SELECT phase, blocks_done, blocks_total, tuples_done, tuples_total FROM samples ORDER BY n');
+	my $samples = $node->safe_psql('postgres', 'SELECT phase, blocks_done, blocks_total, tuples_done, tuples_total, percent FROM samples ORDER BY n');
 	$node->safe_psql('postgres', 'DROP INDEX i');
 	return map { [ split /\|/, $_ ] } split /\n/, $samples;
 }
@@ -84,6 +86,7 @@ sub check_ends
 {
 	my ($label, $unique, @build) = @_;
 	my @samples = samples_of('sample_pauses', $label, "SET gpusort.inject_fault = 'pause'", @build);
+	my @percents = map { pop @$_ } @samples;
 	my $sorted = $samples[1][3];
 
 	is_deeply($samples[0], [ $scanning, $blocks, $blocks, 0, 0 ], "$label: all pages are read");
@@ -99,6 +102,8 @@ sub check_ends
 	}
 	is_deeply($samples[2], [ $sorting, 0, 0, $rows, $rows ], "$label: rows are checked");
 	is_deeply($samples[3], [ $loading, 0, 0, $rows, $rows ], "$label: rows are written");
+	ok($percents[0] > 5 && $percents[0] <= 60 && $percents[0] < $percents[1] && $percents[1] < 99 && $percents[1] <= $percents[2] && $percents[3] == 100,
+		"$label: per cent of the whole") or diag "@percents";
 }
 
 my @workers = ('SET max_parallel_maintenance_workers = 2', "SET maintenance_work_mem = '1GB'");
@@ -132,10 +137,15 @@ sub check_moves
 		$phases = '';
 		for (samples_of('sample_often', $label, @build))
 		{
-			my ($phase, $blocks_done, $blocks_total, $tuples_done, $tuples_total) = @$_;
+			my ($phase, $blocks_done, $blocks_total, $tuples_done, $tuples_total, $percent) = @$_;
 			my ($done, $total) = $phase eq $scanning ? ($blocks_done, $blocks_total) : ($tuples_done, $tuples_total);
 
 			$falls .= " $phase $last{$phase} $done" if $done < ($last{$phase} // 0);
+			if ($percent ne '')
+			{
+				$falls .= " $last{percent} $percent per cent" if $percent < ($last{percent} // 0);
+				$last{percent} = $percent;
+			}
 			$beyond .= " $phase $done $total" if $done > $total;
 			$phases .= "$phase; " if !exists $last{$phase};
 			$last{$phase} = $done;
@@ -155,6 +165,47 @@ check_moves('text, verified', @verify, 'CREATE INDEX i ON t (s)');
 check_moves('text, workers', @workers, @verify, 'CREATE INDEX i ON t (s)');
 check_moves('text, workers, short slices', @workers, @short, @verify, 'CREATE INDEX i ON t (s)');
 check_moves('two columns, gpusortd', @service, @verify, 'CREATE INDEX i ON t (s, k)');
+
+# A query's sort: what others see of it rises through all phases, and is not at its end before the last row is.  A busy
+# machine may let them look too seldom: then they look at another one.
+{
+	my (%seen, $falls, %most);
+	my $watch = q(DO $$ BEGIN
+		WHILE EXISTS (SELECT FROM pg_locks WHERE classid = 4753 AND objid = 9) LOOP
+			PERFORM pg_stat_clear_snapshot();
+			INSERT INTO percents (phase, percent) SELECT phase, percent FROM pg_stat_gpusort_activity;
+			PERFORM pg_sleep(0.0005);
+		END LOOP; END $$);
+
+	for (1 .. 20)
+	{
+		my ($watched, $sorted) = ('', '');
+		my $last = 0;
+
+		$node->safe_psql('postgres', 'TRUNCATE percents');
+		my $sorting = start_psql(\$sorted, 'SET max_parallel_workers_per_gather = 0', @verify, 'SELECT pg_advisory_lock(4753, 9)', 'SELECT pg_sleep(0.2)',
+			'SELECT count(*) FROM (SELECT s, id FROM t ORDER BY s OFFSET 0) x WHERE id > 0');
+		$node->poll_query_until('postgres', 'SELECT count(*) > 0 FROM pg_locks WHERE classid = 4753 AND objid = 9');
+		my $watching = start_psql(\$watched, $watch);
+		ok($sorting->finish && $watching->finish, 'a query is watched') or diag "$sorted$watched";
+		for (split /\n/, $node->safe_psql('postgres', 'SELECT phase, percent FROM percents ORDER BY n'))
+		{
+			my ($phase, $percent) = split /\|/;
+
+			$falls .= " $phase $last $percent" if $percent < $last;
+			$last = $percent;
+			$seen{$phase}{$percent} = 1;
+			$most{$phase} = $percent if $percent > ($most{$phase} // 0);
+		}
+		last if 4 == grep { keys %{ $seen{$_} // {} } >= 2 } 'collecting', 'refining', 'verifying', 'returning rows';
+	}
+	is($falls, undef, 'a query: no percentage falls');
+	ok($most{collecting} < $most{refining} && $most{refining} < $most{verifying} && $most{verifying} < $most{'returning rows'},
+		'a query: each phase has its part') or diag join ' ', %most;
+	cmp_ok($most{collecting}, '<', 50, 'a query: collecting is not all of it');
+	cmp_ok($most{verifying}, '<', 95, 'a query: returning its rows is part of it');
+	cmp_ok(scalar keys %{ $seen{$_} }, '>=', 2, "a query: it is seen to move while $_") for 'collecting', 'refining', 'verifying', 'returning rows';
+}
 
 # Nothing is reported with track_activities off, and nothing is written elsewhere.
 is($node->safe_psql('postgres', q(SET track_activities = off; CREATE INDEX i ON t (k); SELECT built FROM gpusort_index_builds())),

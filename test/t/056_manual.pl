@@ -173,6 +173,10 @@ for my $case (@running)
 		"$what stands still") or diag $err;
 	# what several processes have sorted is none's any more
 	cmp_ok($node->safe_psql('postgres', 'SELECT count(DISTINCT pid) FROM pg_stat_gpusort_activity'), '>=', $what =~ /sorted$/ ? 0 : $processes, "$what: it is seen");
+	is($node->safe_psql('postgres', 'SELECT pid, kind, phase FROM (SELECT *, count(*) OVER (PARTITION BY pid) AS n FROM pg_stat_gpusort_activity) a WHERE n > 1'), '',
+		"$what: each process shows once") if $what ne 'a join';
+	is($node->safe_psql('postgres', "SELECT pid, phase, percent FROM pg_stat_gpusort_activity WHERE NOT percent BETWEEN 0 AND 100 OR (phase = 'collecting' AND percent > 60)"), '',
+		"$what: per cent");
 	for my $example (grep { $_->[1] =~ /^\s*SELECT/ } examples_of('monitoring'))
 	{
 		my (undef, undef, $error) = $node->psql('postgres', fitted($example->[1]));
