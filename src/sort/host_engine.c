@@ -64,8 +64,8 @@ run_with_others(GpuSort *sort, const gs_sort_args *args, gs_sort_result *result)
 {
 	const GpuSortTeamUse *use = &sort->team;
 
-	return (use->team != NULL || gpusort_start_sort_workers(sort, args->nrows)) &&
-		gpusort_team_pays((double) sort->rows.count) &&
+	return gpusort_team_pays((double) args->nrows) &&
+		(use->team != NULL || gpusort_start_sort_workers(sort, args->nrows)) &&
 		gpusort_team_offer(sort, args, use->participants) &&
 		gpusort_team_run(sort, args, result);
 }

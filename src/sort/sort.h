@@ -458,6 +458,9 @@ extern void gpusort_use_team(GpuSort *sort, GpuSortTeam *team, int participants)
 /* Let the processes that help, or will come to help, return. */
 extern void gpusort_team_dismiss(GpuSortTeam *team);
 
+/* Where sorts are forced, in tests, fewer rows than this are still sorted by one process. */
+#define GPUSORT_FORCED_TEAM_ROWS	16
+
 /*
  * Returns whether it pays to have processes help that are there anyway.  Fewer rows stay in the
  * caches, and then one process is not slower than two that map the rows and meet after each phase.
@@ -465,7 +468,7 @@ extern void gpusort_team_dismiss(GpuSortTeam *team);
 static inline bool
 gpusort_team_pays(double rows)
 {
-	return gpusort_force || rows >= gpusort_min_sort_worker_rows / 2;
+	return rows >= (gpusort_force ? GPUSORT_FORCED_TEAM_ROWS : gpusort_min_sort_worker_rows / 2);
 }
 
 /* Help the process that has the team's sort with all its jobs, until it dismisses the team. */

@@ -89,13 +89,11 @@ help_engine(GpuSortTeam *team, TeamEngineJob *job)
 	};
 
 	gpusort_team_listen(&args);
-	if (!map_planes(job, &args) || !map_workspace(job, &args))
-		return;
-	participant = gs_participant_begin(participant_memory(job), shared, &args);
-	if (participant == NULL)
-		return;
+	participant = map_planes(job, &args) && map_workspace(job, &args)
+		? gs_participant_begin(participant_memory(job), shared, &args) : NULL;
 	gpusort_team_job_begin(team);
-	(void) gpusort_team_participate(team, participant, shared);
+	if (participant != NULL)
+		(void) gpusort_team_participate(team, participant, shared);
 }
 
 /* ---------- stretches of the order ---------- */
@@ -105,9 +103,9 @@ help_with_stretches(GpuSortTeam *team, TeamStretches *job)
 {
 	GpuSort    *sort = gpusort_borrow(&job->job, team_lent_sort(job));
 
+	gpusort_team_job_begin(team);
 	if (sort == NULL)
 		return;
-	gpusort_team_job_begin(team);
 	if (job->job.kind == TEAM_JOB_REFINE)
 		gpusort_refine_stretches(sort, job);
 	else if (job->job.kind == TEAM_JOB_VERIFY)

@@ -20,8 +20,8 @@
 static uint32 wait_event = 0;
 
 /*
- * In tests: how often to wait for a process to begin, and how often if none is there to help yet;
- * and how long each time.
+ * In tests: how often to wait for a process to begin that is there or was started to help, and how
+ * often for one that may yet come; and how long each time.
  */
 #define COMPANY_MS		1
 #define COMPANY_WAITS	300
@@ -71,33 +71,51 @@ gpusort_team_job_make(GpuSort *sort, size_t bytes)
 	return true;
 }
 
-/* Returns one of the team's counts of processes, read under the mutex. */
+/* Returns how many processes use the job. */
 static int
-count_others(GpuSortTeam *team, const int *number)
+count_users(GpuSortTeam *team)
 {
 	int			count;
 
 	SpinLockAcquire(&team->mutex);
-	count = *number;
+	count = team->users;
 	SpinLockRelease(&team->mutex);
 	return count;
 }
 
+/* Returns how often to wait for a process to begin with the job. */
+static int
+count_company_waits(GpuSortTeam *team)
+{
+	int			waits = 0;
+
+	SpinLockAcquire(&team->mutex);
+	if (team->begun == 0 && (team->helpers > 0 || team->expected > 0))
+		waits = COMPANY_WAITS;
+	else if (team->begun == 0 && !team->awaited)
+		waits = ALONE_WAITS;
+	SpinLockRelease(&team->mutex);
+	return waits;
+}
+
 /*
  * Waits for the first process to begin with the job.  Only tests have few rows sorted by several
- * processes; without this, no rows would be left for processes that come.
+ * processes; without this, no rows would be left for processes that come.  If none has come, none
+ * is waited for again until one does.
  */
 static void
 await_company(GpuSortTeam *team)
 {
-	for (int i = 0; count_others(team, &team->begun) == 0; i++)
+	for (int i = 0; i < count_company_waits(team); i++)
 	{
-		if (i >= (count_others(team, &team->helpers) > 0 ? COMPANY_WAITS : ALONE_WAITS))
-			break;
 		(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, COMPANY_MS,
 						 gpusort_wait_event(&wait_event, "GpuSortTeam"));
 		CHECK_FOR_INTERRUPTS();
 	}
+	SpinLockAcquire(&team->mutex);
+	team->expected = 0;
+	team->awaited = true;
+	SpinLockRelease(&team->mutex);
 }
 
 void
@@ -141,7 +159,7 @@ gpusort_team_job_close(GpuSort *sort)
 	team->open = false;
 	SpinLockRelease(&team->mutex);
 	ConditionVariablePrepareToSleep(&team->changed);
-	while (count_others(team, &team->users) > 0)
+	while (count_users(team) > 0)
 		gpusort_worker_await(&team->changed, gpusort_wait_event(&wait_event, "GpuSortTeam"));
 	ConditionVariableCancelSleep();
 	sort->team.running = false;
@@ -230,7 +248,7 @@ void
 gpusort_team_init(GpuSortTeam *team, int expected)
 {
 	memset(team, 0, sizeof(*team));
-	team->helpers = expected;
+	team->expected = expected;
 	SpinLockInit(&team->mutex);
 	ConditionVariableInit(&team->changed);
 }

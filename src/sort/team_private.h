@@ -37,9 +37,11 @@ struct GpuSortTeam
 	bool		open;			/* there is a job that processes may help with */
 	uint32		number;			/* number of the last job that was opened */
 	uint32		phase;			/* phase that the engine is in */
-	int			helpers;		/* processes that are there to help, or are sure to come */
+	int			expected;		/* processes that are sure to help, and have not been waited for */
+	bool		awaited;		/* processes that may help have been waited for */
+	int			helpers;		/* processes that are there to help */
 	int			users;			/* processes that have the job mapped, or are about to map it */
-	int			begun;			/* processes that have begun with the job */
+	int			begun;			/* processes that have begun with the job, or can't */
 	int			inside;			/* processes that are inside the gate, and take part in phases */
 	int			arrived;		/* processes inside that are through with the present phase */
 	uint32		count;			/* how many extents the job lies in */
@@ -142,7 +144,7 @@ extern void gpusort_team_job_open(GpuSort *sort);
 
 /*
  * Note that a process which helps begins with the job; called by that process when it has mapped
- * what it needs.
+ * what it needs, or could not.
  */
 extern void gpusort_team_job_begin(GpuSortTeam *team);
 
@@ -285,8 +287,8 @@ team_lent_sort(const TeamStretches *job)
 extern bool gpusort_may_deal_out(GpuSort *sort, uint64 rows);
 
 /*
- * Let the team take stretches of a sort's order, as this process does.  Returns NULL if other
- * processes can't see the sort.
+ * Let the team take stretches of a sort's order, as this process does.  Returns NULL if there is
+ * but one stretch, or if other processes can't see the sort.
  */
 extern TeamStretches *gpusort_deal_out(GpuSort *sort, TeamJobKind kind,
 									   const TeamStretch *stretches, uint32 count);

@@ -47,9 +47,8 @@ may_read_values(const GpuSort *sort)
 bool
 gpusort_may_deal_out(GpuSort *sort, uint64 rows)
 {
-	return may_read_values(sort) &&
-		(sort->team.team != NULL || gpusort_start_sort_workers(sort, rows)) &&
-		gpusort_team_pays((double) rows);
+	return gpusort_team_pays((double) rows) && may_read_values(sort) &&
+		(sort->team.team != NULL || gpusort_start_sort_workers(sort, rows));
 }
 
 TeamStretches *
@@ -60,6 +59,9 @@ gpusort_deal_out(GpuSort *sort, TeamJobKind kind, const TeamStretch *stretches, 
 	StringInfoData lent;
 	StringInfoData list;
 
+	/* there is nothing to share */
+	if (count < 2)
+		return NULL;
 	head = palloc0(sizeof(TeamStretches));
 	head->job.kind = kind;
 	head->count = count;

@@ -2,7 +2,7 @@
 # team.sh [--short] [TEST]...
 #		Every sort that can have workers by three processes, through SQL tests.
 #
-# TESTs are files of sql/ (without one: all; with --short a few).  A process that sorts two rows or
+# TESTs are files of sql/ (without one: all; with --short a few).  A process that sorts 16 rows or
 # more starts two workers for it, and does so before it has looked at what is to be refined and
 # verified.  The engine has buckets of 16 rows, and stretches of the order have eight, so that a few
 # hundred rows are enough for three processes to have something to do.  Built with the assertions

@@ -56,6 +56,7 @@ for my $query ('SELECT * FROM t ORDER BY h DESC', 'SELECT * FROM t ORDER BY s, i
 same_answer($node, 'SELECT h, count(*), rank() OVER (ORDER BY h) FROM (SELECT DISTINCT few AS h FROM t) s GROUP BY h ORDER BY h', 'distinct values', 'enable_hashagg' => 'off');
 like(processes_of('SELECT * FROM t ORDER BY h', @with_few), qr/^[2-3]$/, 'each has its share of the rows');
 is(processes_of('SELECT * FROM t ORDER BY h', 'gpusort.min_sort_worker_rows' => 50000), '', 'few rows are sorted by one');
+is(processes_of('SELECT * FROM t WHERE i <= 15 ORDER BY h', 'gpusort.min_sort_worker_rows' => 2), '', 'too few for several, also where that is forced');
 is(processes_of('SELECT * FROM t ORDER BY h', 'gpusort.max_sort_workers' => 0), '', 'none are wanted');
 is(processes_of('SELECT * FROM t ORDER BY h', 'max_parallel_workers' => 0), '', 'none are to be had');
 is(processes_of('SELECT * FROM t ORDER BY h', 'gpusort.max_sort_workers' => -1), '', 'as many as a Gather has, which are none');
