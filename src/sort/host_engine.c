@@ -66,7 +66,6 @@ run_with_others(GpuSort *sort, const gs_sort_args *args, gs_sort_result *result)
 
 	return gpusort_team_pays((double) args->nrows) &&
 		(use->team != NULL || gpusort_start_sort_workers(sort, args->nrows)) &&
-		gpusort_team_offer(sort, args, use->participants) &&
 		gpusort_team_run(sort, args, result);
 }
 

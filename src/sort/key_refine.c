@@ -373,9 +373,9 @@ refine_stretch(GpuSort *sort, const TeamStretch *stretch)
  * The stretches that are dealt out to a team, whose processes refine them side by side.  Each
  * process has a part of the workspace as scratch memory, which is too small for a run of more rows
  * than the same part of all rows.  So the process that has the sort breaks up such heavy runs
- * before: it sorts the run by a word, which the team fetches, with all of the workspace, and what
- * the run falls into is another stretch, which begins at another place of the key.  But if the
- * run's keys are kept, only this process has them, and it puts the run in order at once.
+ * before: it has the team sort the run by a word, with all of the workspace, and what the run falls
+ * into is another stretch, which begins at another place of the key.  But if the run's keys are
+ * kept, only this process has them, and it puts the run in order at once.
  */
 typedef struct Stretches
 {

@@ -5,8 +5,8 @@
  * The words of a run are fetched once, with prefetching, and sorted without touching the rows
  * again: on the stack if the run is short, by the engine if it is long.  If the whole run agrees in
  * a word, it is not sorted by that word, and everything that its strings have in common is skipped
- * in one go.  If a run has very many rows, a team fetches its words and looks for what its strings
- * have in common.
+ * in one go.  If a run has very many rows, a team looks for what its strings have in common,
+ * fetches its words, and sorts them.
  */
 #include "postgres.h"
 
@@ -257,6 +257,26 @@ gpusort_key_run_shared_bytes(GpuSort *sort, const KeyPlace *place, const uint32 
 	return shared;
 }
 
+/*
+ * Has the engine sort a run by the words that were fetched.  If there are very many, the team does
+ * that, whose processes can see words, if not the keys that these were taken from.
+ */
+static void
+sort_words_of_run(GpuSort *sort, gs_sort_args *args, gs_sort_result *result)
+{
+	bool		sorted = false;
+
+	if (!sort->is_borrowed && sort->team.team != NULL && sort->team.job == NULL &&
+		gpusort_team_pays((double) args->nrows))
+	{
+		sorted = gpusort_team_run(sort, args, result);
+		gpusort_team_withdraw(sort);
+		sort->stats.team_runs += sorted;
+	}
+	if (!sorted)
+		gpusort_host_engine_run(args, result);
+}
+
 /* ---------- one process ---------- */
 
 /* Does gpusort_sort_run() for a short run, as (word, id) pairs on the stack. */
@@ -312,7 +332,7 @@ sort_large_run(GpuSort *sort, const KeyPlace *place, uint32 *ids, uint32 n, uint
 	if (found.same || found.refused)
 		return found;
 	outer = gs_progress_enter(sort->progress, n * GPUSORT_TIED_COST);
-	gpusort_host_engine_run(&args, &result);
+	sort_words_of_run(sort, &args, &result);
 	gs_progress_leave(sort->progress, &outer);
 	for (uint32 i = 0; i < n; i++)
 		sorted[i] = ids[((const uint32 *) result.ids)[i]];

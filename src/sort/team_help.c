@@ -32,11 +32,12 @@ map_planes(const TeamEngineJob *job, gs_sort_args *args)
 	for (uint32 i = 0; i < job->nplanes; i++)
 	{
 		const TeamPlane *plane = &job->planes[i];
+		const char *words = gpusort_team_job_map(&job->job, plane->words, false);
 
-		planes[i].null_order = plane->null_order;
-		planes[i].words = (const uint64 *) gpusort_team_job_map(&job->job, plane->words, false);
-		if (planes[i].words == NULL)
+		if (words == NULL)
 			return false;
+		planes[i].null_order = plane->null_order;
+		planes[i].words = (const uint64 *) (words + plane->words_offset);
 		if (plane->nulls.count > 0 &&
 			(planes[i].nulls = (const uint64 *) gpusort_team_job_map(&job->job, plane->nulls,
 																	 false)) == NULL)
@@ -55,7 +56,7 @@ map_planes(const TeamEngineJob *job, gs_sort_args *args)
  * first half a process touches the pages of its own pieces only.
  */
 static bool
-map_workspace(const TeamEngineJob *job, gs_sort_args *args)
+map_workspace(TeamEngineJob *job, gs_sort_args *args)
 {
 	size_t		half = job->workspace_bytes / 2 / EXTENT_BYTES * EXTENT_BYTES;
 
@@ -64,6 +65,8 @@ map_workspace(const TeamEngineJob *job, gs_sort_args *args)
 		return false;
 	gpusort_mapping_populate((char *) args->workspace + half, job->workspace_bytes - half);
 	args->workspace_bytes = job->workspace_bytes;
+	if (job->equal_offset > 0)
+		args->equal = team_lent_equal(job);
 	if (job->equal.count == 0)
 		return true;
 	args->equal = (uint64 *) gpusort_team_job_map(&job->job, job->equal, true);

@@ -58,6 +58,7 @@ typedef struct TeamPiece
 typedef struct TeamPlane
 {
 	TeamPiece	words;
+	size_t		words_offset;	/* where in that piece the words begin */
 	TeamPiece	nulls;
 	gs_null_order null_order;
 	bool		numbered;		/* the words are bytes of strings */
@@ -92,6 +93,7 @@ typedef struct TeamEngineJob
 	bool		want_keys;
 	TeamPiece	workspace;
 	TeamPiece	equal;
+	size_t		equal_offset;	/* 0, or where in the job the bitmap lies instead */
 	size_t		workspace_bytes;
 	size_t		shared_offset;	/* where the engine's own shared memory begins */
 	TeamPlane	planes[FLEXIBLE_ARRAY_MEMBER];
@@ -107,6 +109,12 @@ static inline gs_shared_sort *
 team_shared_sort(TeamEngineJob *job)
 {
 	return (gs_shared_sort *) ((char *) job + job->shared_offset);
+}
+
+static inline uint64 *
+team_lent_equal(TeamEngineJob *job)
+{
+	return (uint64 *) ((char *) job + job->equal_offset);
 }
 
 /* ---------- the gate between the phases of a sort by several processes ---------- */
@@ -326,17 +334,14 @@ extern void gpusort_await_stretches(GpuSort *sort);
 /* ---------- running the engine with a team: what the process that has the sort does ---------- */
 
 /*
- * Prepare a run of the engine by at most `participants` processes, this one among them.  Returns
- * false if there is no room in the pool for what they share, or if some of the planes or of the
- * workspace is private memory.
- */
-extern bool gpusort_team_offer(GpuSort *sort, const gs_sort_args *args, int participants);
-
-/*
  * Run the engine, together with those processes of the sort's team that are there or come
- * meanwhile.  The result's layout is valid until the team is withdrawn (gpusort_team_withdraw()).
- * Returns false if one of them was interrupted and has gone on: then the planes are as before, and
- * one process can sort.
+ * meanwhile.  Planes lie in ranges of the sort, not at the beginning of these necessarily, and the
+ * workspace is the sort's.  The result's layout is valid until the team is withdrawn
+ * (gpusort_team_withdraw()).
+ *
+ * Returns false if there is no room in the pool for what the team shares, if some of the planes or
+ * of the workspace is private memory, or if one of the processes was interrupted and has gone on:
+ * then the planes are as before, and one process can sort.
  */
 extern bool gpusort_team_run(GpuSort *sort, const gs_sort_args *args, gs_sort_result *result);
 

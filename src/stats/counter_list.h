@@ -52,6 +52,8 @@ COUNTER(NUMBER, rounds, OWN, NOT_KEPT,	/* of gpusortd */
 /* rows ordered by more than the first words of strings, or by more than one engine item */
 COUNTER(NUMBER, refined_rows, ADDED, NOT_KEPT,
 		EXPLAINED(ENGINE, ANY, SHOWN, "  Refined Rows: %s", "Refined Rows"))
+COUNTER(NUMBER, team_runs, OWN, NOT_KEPT,	/* of rows that tie, sorted by a team */
+		EXPLAINED(ENGINE, HOST, HIDDEN, "  Shared Runs: %s", "Shared Runs"))
 COUNTER(NUMBER, reordered_rows, OWN, NOT_KEPT,	/* returned from the copy that gpusortd ordered */
 		EXPLAINED(REORDERED, DEVICES, NOT_IN_TEXT, "  Reordered Rows: %s", "Reordered Rows"))
 COUNTER(FLAG, presorted, OWN, NOT_KEPT,

@@ -36,6 +36,7 @@ $node->safe_psql('postgres', q(
 				ELSE 'shop/' || md5((i % 7000)::text) END END AS l,
 			CASE WHEN i % 7 > 0 THEN 'behind all that is the same ' || repeat('x', i % 3) || hashint4(i) % 100 END AS other
 		FROM generate_series(1, 20000) i;
+	CREATE TABLE alike WITH (parallel_workers = 2) AS SELECT i, CASE WHEN i % 100 = 0 THEN 'ftp' ELSE 'https' END || '://example.com/' || hashint4(i) % 50000 AS u FROM generate_series(1, 200000) i;
 	CREATE TABLE wide (i int, w text);
 	ALTER TABLE wide ALTER w SET STORAGE EXTERNAL;
 	INSERT INTO wide SELECT i, CASE WHEN i % 5 = 0 THEN repeat('wide ' || i % 20 || ' ', 500 + i % 2000) ELSE repeat('k', i % 40) || i % 9 END FROM generate_series(1, 8000) i;
@@ -182,6 +183,19 @@ if (part('collected'))
 		same_answer($node, $query, "$label, workers come late", 'gpusort.inject_fault' => 'slow_slices', 'gpusort.inject_fault_at' => 'coming to a sort') if $label !~ /rescans/;
 		like(by_several('', $query), qr/^[23]/, "$label: sorted by several");
 	}
+	# A run that is too heavy for one process is sorted by all, too.
+	my $alike = 'SELECT * FROM alike ORDER BY u COLLATE "C", i';
+	my $runs = '';
+	same_answer($node, $alike, 'a heavy run');
+	same_answer($node, $alike, 'a heavy run, no room', 'gpusort.pool_quota' => 2);
+	for (1 .. 20)
+	{
+		$runs = analyzed_plan_of($node, $alike);
+		last if $runs =~ /Processes: [23]/;
+	}
+	like($runs, qr/Engine: host  Processes: [23] .*Shared Runs: [1-9]/, 'a heavy run: sorted by several');
+	unlike(analyzed_plan_of($node, $collected{all}), qr/Shared Runs/, '... if there are such');
+
 	# PostgreSQL's workers keep to the first limit, and its answer is another then.
 	my $more = "SELECT count(*), md5(string_agg(x || ' ' || h, ' ')) FROM (SELECT * FROM (VALUES (3), (10), (9000)) v(x), LATERAL ($h LIMIT x) s OFFSET 0) s";
 	for my $settings ([], [ 'gpusort.verify' => 'on' ], [ 'gpusort.pool_quota' => 2 ], [ 'gpusort.inject_fault' => 'codec' ])
