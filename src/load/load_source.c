@@ -76,7 +76,8 @@ gpusort_source_begin(GpuSortLoadSource *source, CopyFromState copy, char *buffer
 	memset(source, 0, sizeof(*source));
 	source->copy = copy;
 	source->bytes = copy->bytes_processed;
-	if (bytes == 0)
+	source->failed = bytes >= GPUSORT_LOAD_CHUNK_BYTES;
+	if (bytes == 0 || source->failed)
 		return 0;
 	memcpy(buffer, copy->raw_buf + copy->raw_buf_index, bytes);
 	copy->raw_buf_index = copy->raw_buf_len = 0;

@@ -183,6 +183,12 @@ sub random_dialect
 		if (chance(0.7)) { push @options, "ENCODING '$d{charset}'"; }
 		else { $d{client} = $d{charset}; }
 	}
+	if (chance(0.25))
+	{
+		# the encoding is that of the client, and no other option is allowed
+		@d{qw(binary csv header)} = (1, 0, 0);
+		@options = ('FORMAT binary', grep { /^ENCODING/ } @options);
+	}
 	if (chance(0.15)) { $d{freeze} = 1; push @options, 'FREEZE'; }
 	$d{where} = ' WHERE ' . condition($columns) if chance(0.25);
 	$d{list} = chance(0.2) || $computed ? '(' . join(', ', reverse @names) . ')' : '';
@@ -193,12 +199,15 @@ sub random_dialect
 
 # ---- inputs ----
 
+my $directory = File::Temp::tempdir(CLEANUP => 1);
+chmod 0777, $directory;			# the server reads and writes there
+
 sub text_field
 {
 	my ($d, $value) = @_;
 	my %names = ("\n" => 'n', "\r" => 'r', "\t" => 't');
-	$value =~ s/([\\\n\r\t]|\Q$d->{delimiter}\E)/'\\' . ($names{$1} && chance(0.7) ? $names{$1} : $1)/ge if !chance(0.02);
-	$value =~ s/^(.)/sprintf pick('\\%03o', '\\x%02x', '\\%o'), ord $1/e if chance(0.02);
+	$value =~ s/([\\\n\r\t]|\Q$d->{delimiter}\E)/'\\' . ($names{$1} && chance(0.7) ? $names{$1} : $1)/ge if $d->{valid} || !chance(0.02);
+	$value =~ s/^(.)/sprintf pick('\\%03o', '\\x%02x', '\\%o'), ord $1/e if !$d->{valid} && chance(0.02);
 	return $value;
 }
 
@@ -219,17 +228,54 @@ sub random_record
 	{
 		if (chance($column->{not_null} ? 0.0005 : 0.1)) { push @fields, $d->{null}; next; }
 		if (defined $d->{default} && chance(0.1)) { push @fields, $d->{default}; next; }
-		my $value = $values{ $column->{type} }[ chance(0.002) ]->();
+		my $value = $values{ $column->{type} }[ !$d->{valid} && chance(0.002) ]->();
 		push @fields, $d->{csv} ? csv_field($d, $value) : text_field($d, $value);
 	}
-	pop @fields if chance(0.002);
-	push @fields, 'more' if chance(0.002);
+	pop @fields if !$d->{valid} && chance(0.002);
+	push @fields, 'more' if !$d->{valid} && chance(0.002);
 	return join $d->{delimiter}, @fields;
+}
+
+# An input in binary format is what the server writes of rows that it has read as text, with the client's encoding.
+sub binary_input
+{
+	my ($c, $d) = @_;
+	my %plain = (delimiter => "\t", null => '\\N', valid => 1, columns => $d->{columns});
+	my @records = map { random_record(\%plain) } 1 .. (chance(0.15) ? rand 600 : rand 12);
+	@records = (@records) x (rand(3000) / (1 + @records)) if chance($opt{long});
+	$c->must('SET gpusort.enable_copy = off; DROP TABLE IF EXISTS t_from; CREATE TABLE t_from (' . join(', ', map { "$_->{name} $_->{type}" } @{ $d->{columns} }) . ')');
+	for my $ascii (0, 1)
+	{
+		my @pieces = map { "$_\n" } map { $ascii ? s/[^\x00-\x7f]//gr : $_ } @records;
+
+		$c->must("SET client_encoding = 'UTF8'; TRUNCATE t_from");
+		my $r = $c->load('COPY t_from FROM STDIN', sub { return shift @pieces; });
+		$c->must($d->{client} ? "SET client_encoding = '$d->{client}'" : 'RESET client_encoding');
+		last if !$r->{error} && !$c->query("COPY t_from TO '$directory/output' (FORMAT binary)")->{error};
+		unlink "$directory/output";
+	}
+	open my $file, '<:raw', "$directory/output" or return '';
+	local $/;
+	my $input = <$file>;
+	close $file;
+	unlink "$directory/output";
+	substr($input, -2) = '' if chance(0.1);
+	for (1 .. chance(0.6) ? 1 + rand 3 : 0)
+	{
+		my $at = int rand length($input) + 1;
+		my $what = rand 6;
+		if ($what < 2) { substr($input, $at, 0) = pick("\0", "\xff", "\xff\xff", "\xff\xff\xff\xff", "\xff\xff\xff\xfe", "\0\0\0\1x", "\xc3"); }
+		elsif ($what < 4) { substr($input, $at, 1) = pick("\0", "\1", "\2", "\x7f", "\x80", "\xfe", "\xff") if $at < length $input; }
+		elsif ($what < 5) { substr($input, $at, 1) = '' if $at < length $input; }
+		else { $input = substr $input, 0, $at; }
+	}
+	return $input;
 }
 
 sub random_input
 {
-	my $d = shift;
+	my ($c, $d) = @_;
+	return binary_input($c, $d) if $d->{binary};
 	my @records = map { random_record($d) } 1 .. (chance(0.15) ? rand 600 : rand 12);
 	if (@records && chance($opt{long}))
 	{
@@ -271,8 +317,7 @@ sub connect_fuzz
 }
 
 # Where an input comes from: nothing is the client, which may end it by a message of its own.
-my ($source, $directory) = ({}, File::Temp::tempdir(CLEANUP => 1));
-chmod 0755, $directory;
+my $source = {};
 
 sub random_source
 {
@@ -346,6 +391,7 @@ sub outcome
 	my $rows = $c->must("SELECT count(*), encode(convert_to(string_agg(tableoid::regclass || t::text, chr(10) ORDER BY tableoid, $place), getdatabaseencoding()), 'escape') FROM t")->{rows}[0];
 	$stats{ $r->{error} ? 'errors' : 'inputs loaded' }++ if $ours;
 	$stats{rows} += $rows->[0] if $ours;
+	$stats{'... in binary format'} += !$r->{error} if $ours && $copy =~ /FORMAT binary/;
 	return join "\n", $said, $r->{tag}, $rows->[0], $rows->[1] // '', map { $_ // '' } @$frozen;
 }
 
@@ -364,7 +410,7 @@ my @index_errors = qw(23505 54000 22012);
 sub error_of
 {
 	my ($error) = shift =~ /^(S=ERROR .*)/ms;
-	return $error && $error =~ /^S=ERROR C=(\w+) .*W=COPY t, line (\d+)/s ? ($1, $2) : ();
+	return $error && $error =~ /^S=ERROR C=(\w+) .*\bCOPY t, line (\d+)/s ? ($1, $2) : ();
 }
 
 # Rows that an index refuses are found when PostgreSQL's batch of a thousand rows is full: if it has such a row, and a line behind
@@ -431,10 +477,10 @@ for (my $n = 0; $n < $opt{inputs} && time < $end && !$stop && $failed < $opt{fai
 	$source = random_source();
 	my $workers = chance(0.3) ? int rand 4 : 0;
 	$conn->must("DROP TABLE IF EXISTS t; DROP DOMAIN IF EXISTS short; $create; SET max_parallel_workers_per_gather = $workers; SET max_parallel_maintenance_workers = $workers; SET gpusort.copy_indexes = " . pick('empty', 'new', 'only_new') . ($d->{client} ? "; SET client_encoding = '$d->{client}'" : '; RESET client_encoding'));
-	$before = !$d->{freeze} && chance(0.4) ? random_input($d) : undef;
+	$before = !$d->{freeze} && chance(0.4) ? random_input($conn, $d) : undef;
 	for (1 .. 3)
 	{
-		my $input = random_input($d);
+		my $input = random_input($conn, $d);
 		print "-- seed $seed: $create; $copy\n" if $opt{verbose};
 		my $differ = differs($conn, $copy, $input, $piece);
 		$passed++, next if !$differ;

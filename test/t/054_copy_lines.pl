@@ -68,8 +68,15 @@ sub until_ready
 sub copy_errors
 {
 	my ($settings, $copy, $lines, @ending) = @_;
+
+	return errors_of($settings, $copy, join('', map { "$_\tvalue $_\n" } 1 .. $lines) . '0', @ending);
+}
+
+# ... or this input.
+sub errors_of
+{
+	my ($settings, $copy, $data, @ending) = @_;
 	my $client = connect_client($settings);
-	my $data = join('', map { "$_\tvalue $_\n" } 1 .. $lines) . '0';
 
 	print $client message('Q', "$copy\0");
 	$client->flush;
@@ -94,6 +101,26 @@ for my $table ('t', 'keyed')
 			my $line = $lines + 1;
 
 			like($theirs, qr/^ERROR .*COPY $table, line $line\b/, "$table, $label after $lines lines: PostgreSQL's line");
+			is($ours[0], $theirs, '... by force');
+			is($ours[1], $theirs, '... as it is');
+		}
+	}
+}
+# The same of the binary format: the column is told, too.
+for my $records (0, 100, 150000)
+{
+	my $data = "PGCOPY\n\xff\r\n\0" . pack('NN', 0, 0) . join '', map { pack 'nNNN/a', 2, 4, $_, "value $_" } 1 .. $records;
+
+	for my $part ('', "\0", pack('nN', 2, 4), pack('nNNN', 2, 4, 1, 5) . 'x', pack('n', 65535))
+	{
+		for my $case ([ 'a query' => message('Q', "SELECT 1\0") ], [ 'giving up' => message('f', "no more\0") ], [ 'more' => message('d', 'mo'), message('c', '') ])
+		{
+			my ($label, @ending) = @$case;
+			next if $records > 100 && $label ne 'giving up';
+			my ($theirs, @ours) = map { errors_of($_, 'COPY t FROM STDIN (FORMAT binary)', "$data$part", @ending) } '-c gpusort.enabled=off', '-c gpusort.force=on', '-c gpusort.force=off';
+			my $line = $records + 1;
+
+			like($theirs, qr/^ERROR .*COPY t, line $line\b/, "binary, $label after $records records and " . length($part) . " bytes: PostgreSQL's line");
 			is($ours[0], $theirs, '... by force');
 			is($ours[1], $theirs, '... as it is');
 		}
@@ -209,7 +236,34 @@ for my $settings ('-c gpusort.enabled=off', '-c gpusort.force=on', '-c gpusort.f
 	print $client message('d', "101\tx\n"), message('c', '');
 	$client->flush;
 	like(until_ready($client), qr/due to user request; COPY t, line 101\b/, "$settings: cancelled at the line");
+
+	print $client message('Q', "COPY t FROM STDIN (FORMAT binary)\0");
+	$client->flush;
+	until_types($client, 'G');
+	print $client message('d', "PGCOPY\n\xff\r\n\0" . pack 'NN', 0, 0), map { message('d', pack 'nNNN/a', 2, 4, $_, 'x') } 1 .. 100;
+	$client->flush;
+	wait_until_read($client);
+	$node->safe_psql('postgres', q(SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'victim'));
+	print $client message('d', pack 'nNNN/a', 2, 4, 101, 'x'), message('c', '');
+	$client->flush;
+	like(until_ready($client), qr/due to user request; COPY t, line 101\b/, "$settings: ... of a binary input");
 }
 is($node->safe_psql('postgres', 'SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM keyed)'), '0|0', 'nothing is left');
+
+# ---------- converted ----------
+
+# Workers, too, receive text in the client's encoding: no line is left to PostgreSQL.
+my $file = $node->data_dir . '/latin';
+my ($differ, $said);
+
+$node->psql('postgres', qq(SET client_encoding = 'LATIN1'; SET gpusort.force = on;
+	COPY (SELECT i, repeat(U&'\\00E9\\00FC', i % 10) FROM generate_series(1, 200000) i) TO '$file' (FORMAT binary);
+	SET client_min_messages = debug1;
+	COPY t FROM '$file' (FORMAT binary);
+	SET client_min_messages = warning;
+	SELECT count(*), count(*) FILTER (WHERE v <> repeat(U&'\\00E9\\00FC', id % 10)) FROM t), stdout => \$differ, stderr => \$said);
+like($said, qr/gpusort loaded with \d workers/, 'workers load what is converted');
+like($said, qr/gpusort loaded 200000 rows$/m, '... all of it');
+is($differ, '200000|0', '... and rightly');
 $node->stop;
 done_testing();
