@@ -173,11 +173,11 @@ static void
 test_monotony(const char *pattern, size_t bytes)
 {
 	gs_dialect	dialects[] = {
-		{false, '\t', '"', '"', GS_NEWLINE_LF, true},
-		{true, ',', '"', '"', GS_NEWLINE_LF, true},
-		{true, ',', '"', '\\', GS_NEWLINE_LF, true},
-		{true, ',', '"', '\\', GS_NEWLINE_CRLF, false},
-		{true, ',', '"', '"', GS_NEWLINE_CR, false}
+		{.delimiter = '\t', .quote = '"', .escape = '"', .newline = GS_NEWLINE_LF, .csv_end_marker = true},
+		{.csv = true, .delimiter = ',', .quote = '"', .escape = '"', .newline = GS_NEWLINE_LF, .csv_end_marker = true},
+		{.csv = true, .delimiter = ',', .quote = '"', .escape = '\\', .newline = GS_NEWLINE_LF, .csv_end_marker = true},
+		{.csv = true, .delimiter = ',', .quote = '"', .escape = '\\', .newline = GS_NEWLINE_CRLF},
+		{.csv = true, .delimiter = ',', .quote = '"', .escape = '"', .newline = GS_NEWLINE_CR}
 	};
 	char	   *data = malloc(bytes);
 	size_t		length = strlen(pattern);

@@ -376,7 +376,7 @@ test_long_record(size_t bytes, gs_dialect dialect)
 static void
 test_full_blocks(void)
 {
-	gs_dialect	dialect = {true, ',', '"', '"', GS_NEWLINE_LF, false};
+	gs_dialect	dialect = {.csv = true, .delimiter = ',', .quote = '"', .escape = '"', .newline = GS_NEWLINE_LF};
 	const char *fault = NULL;
 
 	for (size_t bytes = 1; bytes <= 300 && fault == NULL; bytes++)
@@ -434,7 +434,7 @@ test_first_record(void)
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 	{
 		const first_case *c = &cases[i];
-		gs_dialect	dialect = {c->csv, c->csv ? ',' : '\t', '"', '"', GS_NEWLINE_CR, true};
+		gs_dialect	dialect = {.csv = c->csv, .delimiter = c->csv ? ',' : '\t', .quote = '"', .escape = '"', .newline = GS_NEWLINE_CR, .csv_end_marker = true};
 		gs_first_record first;
 		bool		right = gs_first_record_find(&dialect, c->data, strlen(c->data), c->at_end, &first) == c->result &&
 			(c->result != GS_FIRST_FOUND ||
@@ -452,8 +452,8 @@ main(int argc, char **argv)
 {
 	unsigned	some = argc > 1 && strcmp(argv[1], "--small") == 0 ? 1 : 10;
 	size_t		long_bytes = (size_t) 20000000 * some;
-	gs_dialect	csv = {true, ',', '"', '"', GS_NEWLINE_LF, true};
-	gs_dialect	escaped = {true, ',', '"', '\\', GS_NEWLINE_LF, true};
+	gs_dialect	csv = {.csv = true, .delimiter = ',', .quote = '"', .escape = '"', .newline = GS_NEWLINE_LF, .csv_end_marker = true};
+	gs_dialect	escaped = {.csv = true, .delimiter = ',', .quote = '"', .escape = '\\', .newline = GS_NEWLINE_LF, .csv_end_marker = true};
 
 #ifdef GS_PARSE_PORTABLE
 	some = some > 3 ? 3 : some;
