@@ -90,7 +90,15 @@ SELECT * FROM advice('SELECT * FROM advised ORDER BY k');
 RESET gpusort.cost_row;
 SHOW gpusort.enabled;
 
+-- Expressions of an index are the parent's, whatever numbers the columns of a partition have.
+CREATE TABLE advised_parts (gone1 int, gone2 int, a int, b text) PARTITION BY RANGE (a);
+ALTER TABLE advised_parts DROP gone1, DROP gone2;
+CREATE TABLE advised_part PARTITION OF advised_parts DEFAULT;
+SELECT sort_key FROM gpusort_advise('CREATE INDEX ON advised_parts (lower(b), a)');
+DROP TABLE advised_parts;
+
 -- What is none.
+SELECT * FROM gpusort_advise('CREATE INDEX ON advised (k) INCLUDE (lower(s))');
 SELECT * FROM gpusort_advise('');
 SELECT * FROM gpusort_advise('SELECT 1; SELECT 2');
 SELECT * FROM gpusort_advise('COPY advised TO STDOUT');

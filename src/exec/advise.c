@@ -362,12 +362,11 @@ advise_on_queries(ReturnSetInfo *rsinfo, const Question *question)
 
 /* ---------- CREATE INDEX ---------- */
 
-/* Returns the key columns of an index, as ORDER BY would name them. */
+/* Returns the key columns of an index of this table, as ORDER BY would name them. */
 static char *
-index_key(Relation heap, const IndexStmt *statement)
+index_key(Oid relid, const IndexStmt *statement)
 {
-	List	   *context = deparse_context_for(RelationGetRelationName(heap),
-											  RelationGetRelid(heap));
+	List	   *context = deparse_context_for(get_rel_name(relid), relid);
 	StringInfoData text;
 	ListCell   *lc;
 
@@ -385,7 +384,7 @@ index_key(Relation heap, const IndexStmt *statement)
 }
 
 static void
-advise_on_build(ReturnSetInfo *rsinfo, Relation heap, const IndexStmt *statement)
+advise_on_build(ReturnSetInfo *rsinfo, Relation heap, const IndexStmt *statement, const char *key)
 {
 	Datum		values[ADVICE_COLUMNS];
 	bool		nulls[ADVICE_COLUMNS];
@@ -395,7 +394,7 @@ advise_on_build(ReturnSetInfo *rsinfo, Relation heap, const IndexStmt *statement
 	memset(nulls, true, sizeof(nulls));
 	put_text(&values[ADVICE_NODE], &nulls[ADVICE_NODE], "Index Build");
 	put_text(&values[ADVICE_KIND], &nulls[ADVICE_KIND], gpusort_kind_name(GPUSORT_KIND_INDEX));
-	put_text(&values[ADVICE_SORT_KEY], &nulls[ADVICE_SORT_KEY], index_key(heap, statement));
+	put_text(&values[ADVICE_SORT_KEY], &nulls[ADVICE_SORT_KEY], key);
 	values[ADVICE_ROWS] = Float8GetDatum(rows);
 	values[ADVICE_TAKEN_OVER] = BoolGetDatum(reason == NULL);
 	nulls[ADVICE_ROWS] = nulls[ADVICE_TAKEN_OVER] = false;
@@ -416,6 +415,7 @@ advise_on_index(ReturnSetInfo *rsinfo, const Question *question)
 		statement->relation->inh;
 	List	   *tables = has_parts ? find_all_inheritors(relid, AccessShareLock, NULL)
 		: list_make1_oid(relid);
+	char	   *key;
 	ListCell   *lc;
 
 	if (strcmp(statement->accessMethod, "btree") != 0)
@@ -424,12 +424,14 @@ advise_on_index(ReturnSetInfo *rsinfo, const Question *question)
 				 errmsg("gpusort_advise() knows of builds of btree indexes, not of \"%s\"",
 						statement->accessMethod)));
 	statement = transformIndexStmt(relid, statement, question->text);
+	/* its expressions are of this table's columns, which may have other numbers in partitions */
+	key = index_key(relid, statement);
 	foreach(lc, tables)
 	{
 		Relation	heap = table_open(lfirst_oid(lc), NoLock);
 
 		if (RELKIND_HAS_TABLE_AM(heap->rd_rel->relkind))
-			advise_on_build(rsinfo, heap, statement);
+			advise_on_build(rsinfo, heap, statement, key);
 		table_close(heap, NoLock);
 	}
 }

@@ -209,7 +209,7 @@ resolve_column(const IndexElem *element, Oid type, Oid collation)
 
 /* Finds type, collation and number, 0 for an expression, of a column of an index of the table. */
 static void
-find_column(Relation heap, const IndexElem *element, Oid *type, Oid *collation,
+find_column(Relation heap, const IndexElem *element, bool is_included, Oid *type, Oid *collation,
 			AttrNumber *heap_attno)
 {
 	int32		typmod;
@@ -217,6 +217,11 @@ find_column(Relation heap, const IndexElem *element, Oid *type, Oid *collation,
 	*heap_attno = InvalidAttrNumber;
 	if (element->name == NULL)
 	{
+		/* of included columns the server transforms none, because it wants no expressions there */
+		if (is_included)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("expressions are not supported in included columns")));
 		*type = exprType(element->expr);
 		*collation = exprCollation(element->expr);
 		return;
@@ -248,7 +253,7 @@ gpusort_index_reason_to_leave(Relation heap, const IndexStmt *statement, double 
 		Oid			collation;
 		AttrNumber	heap_attno;
 
-		find_column(heap, element, &type, &collation, &heap_attno);
+		find_column(heap, element, i >= nkeys, &type, &collation, &heap_attno);
 		tuples.width += average_width(heap, heap_attno, get_typlen(type));
 		if (i < nkeys)
 		{

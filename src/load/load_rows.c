@@ -539,12 +539,13 @@ error_is_about_value(const GpuSortLoader *loader)
 {
 	int			category = ERRCODE_TO_CATEGORY(geterrcode());
 
-	/* receive functions complain about a short message, and have their own words for others */
-	if (loader->in_function && loader->task->dialect.binary &&
-		(geterrcode() == ERRCODE_PROTOCOL_VIOLATION || geterrcode() == ERRCODE_INTERNAL_ERROR))
-		return true;
+	/*
+	 * Receive functions complain about a short message, and many functions have no code of their
+	 * own for a value that would be too long.
+	 */
 	return loader->in_function &&
-		(category == ERRCODE_DATA_EXCEPTION || category == ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION ||
+		(geterrcode() == ERRCODE_PROTOCOL_VIOLATION || geterrcode() == ERRCODE_INTERNAL_ERROR ||
+		 category == ERRCODE_DATA_EXCEPTION || category == ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION ||
 		 category == ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION ||
 		 category == ERRCODE_FEATURE_NOT_SUPPORTED || category == ERRCODE_PROGRAM_LIMIT_EXCEEDED ||
 		 geterrcode() == ERRCODE_UNSAFE_NEW_ENUM_VALUE_USAGE);

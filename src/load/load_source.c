@@ -77,10 +77,12 @@ gpusort_source_begin(GpuSortLoadSource *source, CopyFromState copy, char *buffer
 	source->copy = copy;
 	source->bytes = copy->bytes_processed;
 	source->failed = bytes >= GPUSORT_LOAD_CHUNK_BYTES;
-	if (bytes == 0 || source->failed)
+	/* a stream may have read ahead even if nothing is left of what PostgreSQL took from it */
+	if (!gpusort_copy_format_is_binary(&copy->opts) || source->failed)
 		return 0;
 	memcpy(buffer, copy->raw_buf + copy->raw_buf_index, bytes);
-	copy->raw_buf_index = copy->raw_buf_len = 0;
+	copy->raw_buf_index = 0;
+	copy->raw_buf_len = 0;
 	if (copy->copy_src == COPY_FILE)
 		source->failed = !empty_stream(copy->copy_file, buffer + bytes,
 									   GPUSORT_LOAD_CHUNK_BYTES - bytes, &moved);

@@ -10,6 +10,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 
@@ -47,6 +49,9 @@ add_child(Plan *parent, Plan *child)
 	total = child->total_cost;
 	if (!add_up(child))
 		return false;
+	/* costs without bounds have no difference */
+	if (isinf(child->total_cost) || isnan(child->total_cost) || isinf(parent->total_cost))
+		return true;
 	raised = child->startup_cost - startup;
 	raised += (child->total_cost - total - raised) * part_read(parent, child);
 	/* a node that had read its input before it returned a row still has */

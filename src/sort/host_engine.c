@@ -11,6 +11,7 @@
 #include "sort/rows_private.h"
 #include "sort/state_private.h"
 #include "sort/team_private.h"
+#include "team/worker_wait.h"
 
 /*
  * The engine is restarted this often for any interrupt, and then only stops to end the query or
@@ -49,7 +50,9 @@ gpusort_host_engine_run(gs_sort_args *args, gs_sort_result *result)
 	{
 		CHECK_FOR_INTERRUPTS();
 		listen_to_interrupts(args, restarts++);
+		gpusort_worker_watch_rests = true;
 		status = gs_sort(args, result);
+		gpusort_worker_watch_rests = false;
 	} while (status == GS_CANCELLED);
 	if (status != GS_OK)
 		elog(ERROR, "gpusort: engine failed: %s", gs_status_text(status));

@@ -47,10 +47,14 @@ gpusort_worker_await_latch(uint32 event)
 static TimeoutId timer = MAX_TIMEOUTS;
 static int	watches = 0;		/* reasons why the timer is on */
 
+volatile sig_atomic_t gpusort_worker_watch_rests = false;
+
 /* The handler of the timer. */
 static void
 ask_for_look(void)
 {
+	if (gpusort_worker_watch_rests)
+		return;
 	ParallelMessagePending = true;
 	InterruptPending = true;
 	SetLatch(MyLatch);

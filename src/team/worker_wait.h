@@ -16,6 +16,8 @@
 #ifndef GPUSORT_WORKER_WAIT_H
 #define GPUSORT_WORKER_WAIT_H
 
+#include <signal.h>
+
 #include "access/parallel.h"
 #include "storage/barrier.h"
 #include "storage/condition_variable.h"
@@ -26,6 +28,12 @@
  * not take part in the waits: it may be in a Gather, or parallel_leader_participation may be off.
  */
 extern void gpusort_worker_watch(MemoryContext context);
+
+/*
+ * Set while this process works on its own on something that an interrupt would have it begin again.
+ * It waits for nobody then, so that the watch need not interrupt it.
+ */
+extern volatile sig_atomic_t gpusort_worker_watch_rests;
 
 /*
  * Raises an error that a worker of this process has reported, or the error that a worker was lost.

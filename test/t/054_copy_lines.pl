@@ -265,5 +265,18 @@ $node->psql('postgres', qq(SET client_encoding = 'LATIN1'; SET gpusort.force = o
 like($said, qr/gpusort loaded with \d workers/, 'workers load what is converted');
 like($said, qr/gpusort loaded 200000 rows$/m, '... all of it');
 is($differ, '200000|0', '... and rightly');
+
+# ---------- read ahead ----------
+
+# A header that is as long as the server's buffer leaves nothing there, but the stream of a program has read on.
+for my $extension (65516, 65517, 65518)
+{
+	open my $out, '>:raw', $file or die "cannot write $file: $!\n";
+	print $out "PGCOPY\n\xff\r\n\0", pack('NN', 0, $extension), 'x' x $extension, map { pack 'nNNN/a', 2, 4, $_, 'v' } 1 .. 20000;
+	close $out;
+	is($node->safe_psql('postgres', qq(SET gpusort.force = on; TRUNCATE t;
+		COPY t FROM PROGRAM 'head -c 64 "$file"; sleep 0.1; tail -c +65 "$file"' (FORMAT binary);
+		SELECT count(*), min(id), max(id) FROM t)), '20000|1|20000', "behind a header of $extension bytes");
+}
 $node->stop;
 done_testing();
