@@ -13,8 +13,8 @@
 #define GPUSORT_CODEC_PRIVATE_H
 
 #include "fmgr.h"
-#include "port/pg_bswap.h"
 
+#include "big_endian.h"
 #include "keys/key_codec.h"
 #include "pg_compat.h"
 
@@ -59,35 +59,6 @@ extern const GpuSortCodec *gpusort_codec_for_string(Oid opcintype, Oid collation
 
 /* codec_enum.c */
 extern const GpuSortCodec gpusort_codec_enum;
-
-/*
- * Return the four or eight bytes at p, taken as a big-endian integer.  p need not be aligned, here
- * and in store_be64().
- */
-static inline uint32
-load_be32(const void *p)
-{
-	uint32		word;
-
-	memcpy(&word, p, sizeof(word));
-	return pg_ntoh32(word);
-}
-
-static inline uint64
-load_be64(const void *p)
-{
-	uint64		word;
-
-	memcpy(&word, p, sizeof(word));
-	return pg_ntoh64(word);
-}
-
-static inline void
-store_be64(void *p, uint64 word)
-{
-	word = pg_hton64(word);
-	memcpy(p, &word, sizeof(word));
-}
 
 /* Returns a varlena datum in a form that can be read with the VARxxx_ANY macros. */
 static inline struct varlena *

@@ -8,49 +8,22 @@
 #include "postgres.h"
 
 #include "datatype/timestamp.h"
-#include "port/pg_bswap.h"
 #include "utils/date.h"
 #include "utils/fmgroids.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
+#include "big_endian.h"
 #include "load/load_values_private.h"
 
 /* ---------- numbers ---------- */
-
-static inline uint16
-get_uint16(const char *bytes)
-{
-	uint16		number;
-
-	memcpy(&number, bytes, sizeof(number));
-	return pg_ntoh16(number);
-}
-
-static inline uint32
-get_uint32(const char *bytes)
-{
-	uint32		number;
-
-	memcpy(&number, bytes, sizeof(number));
-	return pg_ntoh32(number);
-}
-
-static inline uint64
-get_uint64(const char *bytes)
-{
-	uint64		number;
-
-	memcpy(&number, bytes, sizeof(number));
-	return pg_ntoh64(number);
-}
 
 static bool
 read_int2(const char *bytes, uint32 length, char *room, Datum *value)
 {
 	if (length != sizeof(int16))
 		return false;
-	*value = Int16GetDatum((int16) get_uint16(bytes));
+	*value = Int16GetDatum((int16) load_be16(bytes));
 	return true;
 }
 
@@ -59,7 +32,7 @@ read_int4(const char *bytes, uint32 length, char *room, Datum *value)
 {
 	if (length != sizeof(int32))
 		return false;
-	*value = Int32GetDatum((int32) get_uint32(bytes));
+	*value = Int32GetDatum((int32) load_be32(bytes));
 	return true;
 }
 
@@ -68,7 +41,7 @@ read_int8(const char *bytes, uint32 length, char *room, Datum *value)
 {
 	if (length != sizeof(int64))
 		return false;
-	*value = Int64GetDatum((int64) get_uint64(bytes));
+	*value = Int64GetDatum((int64) load_be64(bytes));
 	return true;
 }
 
@@ -77,7 +50,7 @@ read_oid(const char *bytes, uint32 length, char *room, Datum *value)
 {
 	if (length != sizeof(Oid))
 		return false;
-	*value = ObjectIdGetDatum(get_uint32(bytes));
+	*value = ObjectIdGetDatum(load_be32(bytes));
 	return true;
 }
 
@@ -91,7 +64,7 @@ read_float4(const char *bytes, uint32 length, char *room, Datum *value)
 
 	if (length != sizeof(float4))
 		return false;
-	number = get_uint32(bytes);
+	number = load_be32(bytes);
 	memcpy(&result, &number, sizeof(result));
 	*value = Float4GetDatum(result);
 	return true;
@@ -105,7 +78,7 @@ read_float8(const char *bytes, uint32 length, char *room, Datum *value)
 
 	if (length != sizeof(float8))
 		return false;
-	number = get_uint64(bytes);
+	number = load_be64(bytes);
 	memcpy(&result, &number, sizeof(result));
 	*value = Float8GetDatum(result);
 	return true;
@@ -139,7 +112,7 @@ read_date(const char *bytes, uint32 length, char *room, Datum *value)
 
 	if (length != sizeof(date))
 		return false;
-	date = (DateADT) get_uint32(bytes);
+	date = (DateADT) load_be32(bytes);
 	*value = DateADTGetDatum(date);
 	return DATE_NOT_FINITE(date) || IS_VALID_DATE(date);
 }
@@ -151,7 +124,7 @@ read_time(const char *bytes, uint32 length, char *room, Datum *value)
 
 	if (length != sizeof(time))
 		return false;
-	time = (TimeADT) get_uint64(bytes);
+	time = (TimeADT) load_be64(bytes);
 	*value = TimeADTGetDatum(time);
 	return time >= 0 && time <= USECS_PER_DAY;
 }
@@ -164,7 +137,7 @@ read_timestamp(const char *bytes, uint32 length, char *room, Datum *value)
 
 	if (length != sizeof(stamp))
 		return false;
-	stamp = (Timestamp) get_uint64(bytes);
+	stamp = (Timestamp) load_be64(bytes);
 	*value = TimestampGetDatum(stamp);
 	return TIMESTAMP_NOT_FINITE(stamp) || IS_VALID_TIMESTAMP(stamp);
 }
