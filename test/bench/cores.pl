@@ -3,9 +3,9 @@
 #	Sorts by all processes that have read the rows, by one of them, and by PostgreSQL, in turn: what more cores gain where no
 #	GPU is.
 #
-# Runs against the server of PGHOST, PGPORT and PGUSER with gpusort loaded, in a database of its own.  Times are those of
-# EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF), and of index builds the client's, ms, medians of --repeat after one more to warm
-# up.  Sides: "all" as the server's settings say; "one": those who read rows don't sort, and nobody else helps; "devices":
+# Runs against the server of PGHOST, PGPORT and PGUSER with gpusort loaded, in a database of its own, or in --database, which is
+# kept.  Times are those of EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF), and of index builds the client's, ms, medians of --repeat
+# after one more to warm up.  Sides: "all" as the server's settings say; "one": those who read rows don't sort, and nobody else helps; "devices":
 # gpusortd's; "postgres": gpusort off and workers preferred, once, when the others have warmed up.  A row that is sorted by one
 # process on the side "all" says so.
 #
@@ -13,6 +13,7 @@
 #	--queries A,B,...	(all of those below)
 #	--workers A,B,...	(12); several: a column for each, by side "all" only
 #	--sides A,B,...		(postgres,one,all)
+#	--database NAME		make the tables there if there are none, and keep them
 #	--repeat N			(3)
 #	--limit SECONDS		begin no query after so many (none)
 #	--plans FILE		write the last plan of each query and side there
@@ -28,10 +29,10 @@ use POSIX ();
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 
 my %opt = (rows => 20_000_000, workers => 12, sides => 'postgres,one,all', repeat => 3, limit => 1e9, set => []);
-GetOptions(\%opt, 'rows=i', 'queries=s', 'workers=s', 'sides=s', 'repeat=i', 'limit=i', 'plans=s', 'set=s@', 'list') or exit 2;
+GetOptions(\%opt, 'rows=i', 'queries=s', 'workers=s', 'sides=s', 'database=s', 'repeat=i', 'limit=i', 'plans=s', 'set=s@', 'list') or exit 2;
 $| = 1;
 
-my $db = "cores_$$";
+my $db = $opt{database} // "cores_$$";
 my $begin = time;
 # The columns, and what makes them of numbers g.
 my %tables = (
@@ -99,6 +100,7 @@ sub make_tables
 	for my $name (sort keys %tables)
 	{
 		next unless $queries =~ /(FROM|JOIN|ON) $name\b/;
+		next if $conn->value("SELECT to_regclass('$name') IS NOT NULL") eq 't';
 		$conn->must("CREATE UNLOGGED TABLE $name WITH (parallel_workers = $workers[-1]) AS SELECT $tables{$name} FROM generate_series(1, 0) g");
 		my @pids;
 		for (my $from = 1; $from <= $opt{rows}; $from += $step)
@@ -186,7 +188,7 @@ sub write_plans
 }
 
 my $admin = PgWire->connect(dbname => 'postgres', name => 'gpusort cores');
-$admin->must("CREATE DATABASE $db");
+$admin->must("CREATE DATABASE $db") unless $admin->value("SELECT count(*) FROM pg_database WHERE datname = '$db'");
 my $done = eval {
 	my %wanted = map { $_ => 1 } split /,/, $opt{queries} // join ',', map { $_->[0] } @queries;
 
@@ -208,5 +210,5 @@ my $done = eval {
 };
 my $error = $@;
 $conn->close if $conn;
-$admin->must("DROP DATABASE $db WITH (FORCE)");
+$admin->must("DROP DATABASE $db WITH (FORCE)") unless defined $opt{database};
 die $error if !$done;

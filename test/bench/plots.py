@@ -5,7 +5,8 @@ Reads docs/figures/NAME.csv and writes docs/figures/NAME.svg, for each NAME of
 
     speed       from sorts.csv and indexes.csv: how many times as fast as PostgreSQL
     parallel    milliseconds of PostgreSQL without and with workers, and of gpusort
-    workers     seconds by number of parallel workers
+    workers     seconds by number of parallel workers, with a GPU
+    cores       the same without
     spill       times as fast as PostgreSQL by memory, from spill.pl --csv
     devices     milliseconds by phase and number of GPUs, from device_bench's devices.csv
 
@@ -90,15 +91,15 @@ def parallel():
     save(figure, "parallel")
 
 
-def workers():
-    rows = table("workers")
+def seconds_by_workers(name, sides, ticks):
+    rows = table(name)
     figure, axis = plt.subplots(figsize=(5.2, 3.4))
-    for side, label, color in (("postgres", "PostgreSQL", NEWER), ("gpusort", "gpusort", OURS)):
+    for side, label, color in sides:
         points = sorted((int(row["workers"]), float(row["ms"]) / 1000)
                         for row in rows if row["side"] == side)
         axis.plot(*zip(*points), marker="o", color=color, label=label)
     axis.set_yscale("log")
-    plain_log_scale(axis.yaxis, [1, 2, 5, 10, 20])
+    plain_log_scale(axis.yaxis, ticks)
     axis.set_ylim(bottom=0.7)
     axis.set_xticks(sorted({int(row["workers"]) for row in rows}))
     axis.set_xlabel("parallel workers")
@@ -106,7 +107,17 @@ def workers():
     axis.grid(alpha=0.3)
     axis.legend()
     figure.tight_layout()
-    save(figure, "workers")
+    save(figure, name)
+
+
+def workers():
+    seconds_by_workers("workers", (("postgres", "PostgreSQL", NEWER),
+                                   ("gpusort", "gpusort", OURS)), [1, 2, 5, 10, 20])
+
+
+def cores():
+    seconds_by_workers("cores", (("md5", "gpusort, all columns by md5", NEWER),
+                                 ("rows", "gpusort, three columns by int8", OURS)), [1, 2, 5])
 
 
 def spill():
@@ -175,8 +186,8 @@ def devices():
 
 
 def main():
-    plots = {"speed": speed, "parallel": parallel, "workers": workers, "spill": spill,
-             "devices": devices}
+    plots = {"speed": speed, "parallel": parallel, "workers": workers, "cores": cores,
+             "spill": spill, "devices": devices}
     for name in sys.argv[1:] or plots:
         if name not in plots:
             sys.exit(__doc__)
