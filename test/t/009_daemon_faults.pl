@@ -401,8 +401,10 @@ if (part('supervisor'))
 
 	# A stopped program is ended all the same: by a change of settings, and with the server.
 	restart_daemon('');
+	my $bytes = -s $node->logfile;
 	kill 'STOP', service($node, 'pid');
 	restart_daemon('');
+	like(slurp_file($node->logfile, $bytes), qr/gpusortd has not ended within 2 s, it is killed/, 'a stopped gpusortd is killed when another is to start');
 	same_answer($node, $sort, 'after a stopped gpusortd was replaced');
 	{
 		my $pid = service($node, 'pid');
