@@ -12,6 +12,7 @@
 #	trust		results are verified only where gpusort always does
 #	daemon		by gpusortd, on three simulated devices, each with room for a few rows
 #	small-pool	the pool has 2 MB, one extent
+#	team		by three processes each, of 16 rows and more
 #
 # A test passes if its output with gpusort is one that PostgreSQL expects, or if it
 # differs from the output without gpusort only as listed, with reasons, in differences/MAJOR (compare.pl);
@@ -56,6 +57,10 @@ settings_of()
 				"gpusort.daemon_options = '--device-rows=50 --bucket-rows=50 --step-rows=20'"
 			;;
 		small-pool) printf '%s\n' "gpusort.verify = on" "gpusort.pool_size = 2MB" ;;
+		team)
+			printf '%s\n' "gpusort.verify = on" "gpusort.max_sort_workers = 2" "gpusort.min_sort_worker_rows = 2" \
+				"max_worker_processes = 32" "max_parallel_workers = 24"
+			;;
 		*) die "there is no way $1" ;;
 	esac
 }

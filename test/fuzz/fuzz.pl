@@ -127,6 +127,7 @@ sub random_gpusort
 	$set{'gpusort.min_gpu_rows'} = pick(0, 50, 1000) if chance(0.3);
 	$set{'gpusort.reorder_rows'} = pick('on', 'off', 'auto') if chance(0.3);
 	$set{'gpusort.enable_shared_sort'} = 'off' if chance(0.2);
+	%set = (%set, 'gpusort.max_sort_workers' => pick(1, 3), 'gpusort.min_sort_worker_rows' => pick(2, 100)) if chance(0.3);
 	$set{'gpusort.enable_join'} = 'off' if chance(0.4);
 	$set{'gpusort.enable_order_by'} = 'off' if chance(0.1);
 	$set{'gpusort.enable_parallel_collect'} = 'off' if chance(0.1);
