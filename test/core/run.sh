@@ -26,6 +26,7 @@
 . "$(dirname "$0")/../lib/common.sh"
 . "$TREE/test/lib/packages.sh"
 . "$TREE/test/lib/cluster.sh"
+. "$TREE/test/lib/team.sh"
 
 CORE=core CONTRIB_SUITES='amcheck pageinspect'
 UPDATE= ISOLATION= WAYS= TESTS=
@@ -187,6 +188,7 @@ run_suites()
 	[ -z "$ISOLATION" ] || run_suite "$run" isolation --dbname=isolation --dlpath="$WORK/lib" \
 		--schedule="$WORK/isolation/isolation_schedule"
 	[ "$run" != daemon ] || count_jobs
+	[ "$run" != team ] || tally_team
 	cluster_stop "$run" || say "the server of the run $run does not stop"
 	if grep -E 'PANIC|TRAP|terminated by signal' "$WORK/$run.log"; then
 		tally "$run, no crash" 0 1
