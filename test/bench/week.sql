@@ -3,7 +3,8 @@
 --		and places in some twenty languages, and on TPC-H's sales.  "-- name" in a line begins a part.
 --
 -- A part is a query, or several statements, which are rolled back in the end: the last is a query
--- whose result is compared, the one before it is timed, those before that prepare it.
+-- whose result is compared, the one before it is timed, those before that prepare it.  An index is
+-- checked by amcheck and has its rows counted: several processes may leave other pages half empty.
 
 -- tables
 -- :names is the number of rows in `names`, :rows that of visits.
@@ -43,17 +44,21 @@ COPY (SELECT * FROM visits) TO PROGRAM 'cat >/tmp/gpusort_week.csv' (FORMAT csv)
 COPY loaded FROM PROGRAM 'cat /tmp/gpusort_week.csv' (FORMAT csv);
 SELECT count(*), sum(hashtextextended(l::text, 0)::numeric) FROM loaded l;
 -- visits_key
+CREATE EXTENSION amcheck;
 ALTER TABLE visits ADD PRIMARY KEY (id);
-SELECT relpages, reltuples FROM pg_class WHERE relname = 'visits_pkey';
+SELECT bt_index_parent_check('visits_pkey', true)::text, reltuples FROM pg_class WHERE relname = 'visits_pkey';
 -- visits_by_visitor
+CREATE EXTENSION amcheck;
 CREATE INDEX visits_by_visitor ON visits (visitor, at);
-SELECT relpages, reltuples FROM pg_class WHERE relname = 'visits_by_visitor';
+SELECT bt_index_parent_check('visits_by_visitor', true)::text, reltuples FROM pg_class WHERE relname = 'visits_by_visitor';
 -- visits_by_url
+CREATE EXTENSION amcheck;
 CREATE INDEX visits_by_url ON visits (url);
-SELECT relpages, reltuples FROM pg_class WHERE relname = 'visits_by_url';
+SELECT bt_index_parent_check('visits_by_url', true)::text, reltuples FROM pg_class WHERE relname = 'visits_by_url';
 -- visits_by_campaign
+CREATE EXTENSION amcheck;
 CREATE INDEX visits_by_campaign ON visits ((facts->>'campaign'), at DESC);
-SELECT relpages, reltuples FROM pg_class WHERE relname = 'visits_by_campaign';
+SELECT bt_index_parent_check('visits_by_campaign', true)::text, reltuples FROM pg_class WHERE relname = 'visits_by_campaign';
 -- visits_clustered
 CREATE INDEX visits_at ON visits (visitor, at, id);
 CLUSTER visits USING visits_at;
@@ -65,8 +70,9 @@ SELECT count(*), sum(hashtextextended(s::text, 0)::numeric) FROM summary s;
 CREATE TABLE sorted AS SELECT * FROM visits ORDER BY country, at;
 SELECT count(*), sum(hashtextextended(s::text, 0)::numeric) FROM sorted s;
 -- people_by_name
+CREATE EXTENSION amcheck;
 CREATE INDEX people_by_name ON people (name);
-SELECT relpages, reltuples FROM pg_class WHERE relname = 'people_by_name';
+SELECT bt_index_parent_check('people_by_name', true)::text, reltuples FROM pg_class WHERE relname = 'people_by_name';
 -- sessions
 SELECT visitor, session, min(at), max(at), count(*) FROM (
 	SELECT visitor, at, count(*) FILTER (WHERE gap > interval '30 minutes') OVER (PARTITION BY visitor ORDER BY at, id) AS session
