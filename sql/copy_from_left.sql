@@ -114,6 +114,16 @@ SET client_min_messages = debug1;
 :copy;
 SET client_min_messages = warning;
 DROP TABLE left_table;
+-- ... of a type whose input function has notices: each at its line, and once
+CREATE TABLE left_table (id int4, q tsquery, o tsquery[]);
+\set VERBOSITY default
+\set SHOW_CONTEXT always
+SET client_min_messages = notice;
+COPY left_table FROM PROGRAM 'printf "1\ta\t{b}\n2\t \t{b,'' ''}\nx\ta\t{b}\n"';
+\set SHOW_CONTEXT errors
+\set VERBOSITY terse
+SET client_min_messages = warning;
+DROP TABLE left_table;
 CREATE TABLE left_table (id int4, t text);
 CREATE FUNCTION left_refused(command text) RETURNS bool LANGUAGE plpgsql AS $$
 BEGIN

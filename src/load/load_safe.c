@@ -22,15 +22,17 @@
 
 /*
  * Input functions that depend on nothing but their arguments and on settings, or that look up the
- * labels of an enum.
+ * labels of an enum.  None of them has notices for the client, as tsqueryin() has for a query
+ * without words: a notice is about a line, and a line may be read here before its turn, and once
+ * more by PostgreSQL.
  */
 static const Oid known_functions[] = {
 	F_BOOLIN, F_BYTEAIN, F_CHARIN, F_NAMEIN, F_INT2IN, F_INT4IN, F_INT8IN, F_TEXTIN, F_VARCHARIN,
 	F_BPCHARIN, F_OIDIN, F_TIDIN, F_JSON_IN, F_JSONB_IN, F_POINT_IN, F_LSEG_IN, F_PATH_IN, F_BOX_IN,
 	F_POLY_IN, F_LINE_IN, F_CIRCLE_IN, F_FLOAT4IN, F_FLOAT8IN, F_DATE_IN, F_TIME_IN, F_TIMETZ_IN,
 	F_TIMESTAMP_IN, F_TIMESTAMPTZ_IN, F_INTERVAL_IN, F_BIT_IN, F_VARBIT_IN, F_NUMERIC_IN, F_UUID_IN,
-	F_INET_IN, F_CIDR_IN, F_MACADDR_IN, F_MACADDR8_IN, F_CASH_IN, F_TSVECTORIN, F_TSQUERYIN,
-	F_PG_LSN_IN, F_ENUM_IN
+	F_INET_IN, F_CIDR_IN, F_MACADDR_IN, F_MACADDR8_IN, F_CASH_IN, F_TSVECTORIN, F_PG_LSN_IN,
+	F_ENUM_IN
 };
 
 /* ---------- types ---------- */
