@@ -118,6 +118,45 @@ SELECT taken_over FROM gpusort_advise('SELECT * FROM advised ORDER BY k');
 SELECT taken_over FROM gpusort_advise('DELETE FROM advised');
 SELECT taken_over FROM gpusort_advise('CREATE INDEX ON advised (k)');
 RESET ROLE;
+
+-- ... who needs EXECUTE, too, as EXPLAIN does.
+CREATE FUNCTION advised_twice(k int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN 2 * k; END';
+CREATE FUNCTION advised_thrice(k int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 3 * k';
+CREATE FUNCTION advised_pair() RETURNS SETOF int LANGUAGE sql STABLE AS 'SELECT 1 UNION ALL SELECT 2';
+CREATE AGGREGATE advised_sum(int) (SFUNC = int4pl, STYPE = int);
+REVOKE EXECUTE ON FUNCTION advised_twice, advised_thrice, advised_pair, advised_sum FROM PUBLIC;
+CREATE FUNCTION asked(query text, OUT explained text, OUT advised text) LANGUAGE plpgsql AS $$
+BEGIN
+	BEGIN
+		EXECUTE 'EXPLAIN ' || query;
+	EXCEPTION WHEN OTHERS THEN
+		explained := SQLERRM;
+	END;
+	BEGIN
+		PERFORM * FROM gpusort_advise(query);
+	EXCEPTION WHEN OTHERS THEN
+		advised := SQLERRM;
+	END;
+END $$;
+SET ROLE gpusort_asker;
+SELECT (asked(q)).*, q FROM unnest(ARRAY[
+	'SELECT * FROM advised ORDER BY advised_twice(k)',
+	'SELECT * FROM advised ORDER BY advised_thrice(k)',
+	'SELECT * FROM advised WHERE k < advised_twice(7) ORDER BY k',
+	'SELECT * FROM advised JOIN advised_pair() two ON two = id ORDER BY k',
+	'SELECT k, advised_sum(id) FROM advised GROUP BY k ORDER BY k',
+	'SELECT k, advised_sum(id) OVER (ORDER BY k) FROM advised',
+	'SELECT * FROM advised ORDER BY k']) q;
+RESET ROLE;
+DROP FUNCTION advised_twice, advised_thrice, advised_pair, asked;
+DROP AGGREGATE advised_sum(int);
+
+-- Partitions that depend on a parameter.
+CREATE TABLE advised_parts (k int, s text) PARTITION BY LIST (k);
+CREATE TABLE advised_one PARTITION OF advised_parts FOR VALUES IN (1);
+CREATE TABLE advised_two PARTITION OF advised_parts FOR VALUES IN (2);
+SELECT node, sort_key FROM gpusort_advise('SELECT * FROM advised_parts WHERE k = $1 ORDER BY s');
+DROP TABLE advised_parts;
 DROP OWNED BY gpusort_asker;
 DROP ROLE gpusort_asker;
 DROP FUNCTION advice;

@@ -19,10 +19,12 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/tablecmds.h"
+#include "executor/executor.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/extensible.h"
+#include "nodes/params.h"
 #include "parser/parse_utilcmd.h"
 #include "tcop/tcopprot.h"
 #include "tcop/utility.h"
@@ -31,6 +33,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
+#include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
 #include "exec/explain_private.h"
@@ -66,6 +69,7 @@ typedef struct Question
 	const char *text;
 	RawStmt    *statement;		/* a query, an INDEX statement, or what can't be advised about */
 	int			cursor_options; /* with which its query is planned */
+	ParamListInfo parameters;	/* $1 and so on, all null; NULL: there are none */
 } Question;
 
 /* Returns the SELECT that the INTO of a SELECT stands in. */
@@ -146,9 +150,22 @@ refuse_utility(const Query *query)
 			 errhint("If the command contains a query, ask for the query alone.")));
 }
 
+/* Returns parameters of these types, without values. */
+static ParamListInfo
+null_parameters(const Oid *types, int ntypes)
+{
+	ParamListInfo parameters = ntypes > 0 ? makeParamList(ntypes) : NULL;
+
+	for (int i = 0; i < ntypes; i++)
+		parameters->params[i] = (ParamExternData) {
+			.isnull = true,.ptype = types[i]
+		};
+	return parameters;
+}
+
 /* Returns the queries that the statement is rewritten to.  It may have parameters $1 and so on. */
 static List *
-analyze(const Question *question)
+analyze(Question *question)
 {
 	Oid		   *types = NULL;
 	int			ntypes = 0;
@@ -165,6 +182,7 @@ analyze(const Question *question)
 	}
 	foreach(lc, queries)
 		refuse_utility(lfirst_node(Query, lc));
+	question->parameters = null_parameters(types, ntypes);
 	return queries;
 }
 
@@ -326,9 +344,25 @@ whole_cost(const PlannedStmt *stmt, const List *looks)
 	return cost;
 }
 
+/*
+ * Starts and ends a plan as EXPLAIN does: so the caller needs permission for all tables and
+ * functions in it.  Parameters may be asked for as partitions are pruned.
+ */
 static void
-advise(ReturnSetInfo *rsinfo, PlannedStmt *stmt, PlannedStmt *without, bool all_read)
+start_and_end(PlannedStmt *stmt, const Question *question)
 {
+	QueryDesc  *query = CreateQueryDesc(stmt, question->text, GetActiveSnapshot(), InvalidSnapshot,
+										None_Receiver, question->parameters, NULL, 0);
+
+	ExecutorStart(query, EXEC_FLAG_EXPLAIN_ONLY);
+	ExecutorEnd(query);
+	FreeQueryDesc(query);
+}
+
+static void
+advise(ReturnSetInfo *rsinfo, PlannedStmt *stmt, PlannedStmt *without, const Question *question)
+{
+	bool		all_read = !(question->cursor_options & CURSOR_OPT_FAST_PLAN);
 	List	   *context;
 	List	   *looks;
 	QueryCosts	costs;
@@ -337,7 +371,7 @@ advise(ReturnSetInfo *rsinfo, PlannedStmt *stmt, PlannedStmt *without, bool all_
 	/* a utility command that a rule has added */
 	if (stmt->commandType == CMD_UTILITY)
 		return;
-	gpusort_check_permissions(stmt);
+	start_and_end(stmt, question);
 	context = deparse_context(stmt);
 	looks = gpusort_look_at_sorts(stmt, all_read);
 	costs.with = whole_cost(stmt, looks);
@@ -347,17 +381,16 @@ advise(ReturnSetInfo *rsinfo, PlannedStmt *stmt, PlannedStmt *without, bool all_
 }
 
 static void
-advise_on_queries(ReturnSetInfo *rsinfo, const Question *question)
+advise_on_queries(ReturnSetInfo *rsinfo, Question *question)
 {
 	List	   *queries = analyze(question);
 	List	   *plans = plan(queries, question);
 	List	   *without = plan_without(queries, question);
-	bool		all_read = !(question->cursor_options & CURSOR_OPT_FAST_PLAN);
 	ListCell   *lc;
 	ListCell   *lc2;
 
 	forboth(lc, plans, lc2, without)
-		advise(rsinfo, lfirst_node(PlannedStmt, lc), lfirst_node(PlannedStmt, lc2), all_read);
+		advise(rsinfo, lfirst_node(PlannedStmt, lc), lfirst_node(PlannedStmt, lc2), question);
 }
 
 /* ---------- CREATE INDEX ---------- */

@@ -155,21 +155,6 @@ gpusort_count_heap_tuples(Relation relation, int tuples)
 }
 
 /*
- * 16: permissions are kept in a list apart from the range table.
- *
- * Raises an error if the current user may not execute the plan.
- */
-static inline void
-gpusort_check_permissions(const PlannedStmt *stmt)
-{
-#if PG_VERSION_NUM >= 160000
-	(void) ExecCheckPermissions(stmt->rtable, stmt->permInfos, true);
-#else
-	(void) ExecCheckRTPerms(stmt->rtable, true);
-#endif
-}
-
-/*
  * 16: one function checks permissions on objects of all kinds.
  *
  * Raises an error if the current user may not call an aggregate, as ExecInitAgg() does.
