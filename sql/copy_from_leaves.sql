@@ -224,6 +224,15 @@ SELECT compare_leaves('leaves_temp');
 -- More rows than are kept in memory.
 COPY (SELECT i, i % 300, repeat('t', 60) FROM generate_series(1, 60000) i) TO :'file' (FORMAT csv);
 COPY leaves (id, k, t) FROM :'file' (FORMAT csv);
+-- ... and may not be written to a file
+SET temp_file_limit = 0;
+DELETE FROM leaves WHERE id % 2 = 0;
+COPY leaves (id, k, t) FROM :'file' (FORMAT csv) WHERE id % 2 = 0;
+TRUNCATE leaves;
+COPY leaves (id, k, t) FROM :'file' (FORMAT csv);
+RESET temp_file_limit;
+SELECT count(*), count(DISTINCT id), sum(pg_column_size(t)) FROM leaves;
+SELECT count(bt_index_parent_check(indexrelid, true)) FROM pg_index i JOIN pg_partition_tree('leaves') p ON indrelid = relid JOIN pg_class c ON c.oid = indexrelid WHERE isleaf AND relam = 403;
 
 DROP TABLE leaves, leaves_temp;
 DROP FUNCTION leaves_rows, compare_leaves, make_leaves, compare_odd, leaves_by, used_rows, compare_used;

@@ -26,6 +26,7 @@
 #include "commands/copyfrom_internal.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
@@ -87,12 +88,24 @@ gpusort_load_leaf_close(GpuSortOpenLeaf *leaf)
 	table_close(leaf->table, NoLock);
 }
 
-/* ---------- doing in a subtransaction what may fail because of a row ---------- */
+/* ---------- doing in a subtransaction what may fail where COPY would not ---------- */
 
-/* Returns whether the current error may be one that COPY raises at some row. */
+/* Returns whether the current error is that temporary files exceed temp_file_limit. */
 static bool
-error_may_be_about_row(void)
+files_are_too_large(void)
 {
+	return geterrcode() == ERRCODE_CONFIGURATION_LIMIT_EXCEEDED;
+}
+
+/*
+ * Returns whether the current error may be one that COPY raises at some row, or one that inserting
+ * entries one by one, which needs no temporary files, would not raise.
+ */
+static bool
+one_by_one_is_next(void *arg)
+{
+	if (files_are_too_large())
+		return true;
 	switch (ERRCODE_TO_CATEGORY(geterrcode()))
 	{
 		case ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION:
@@ -105,8 +118,12 @@ error_may_be_about_row(void)
 	}
 }
 
-bool
-gpusort_load_try(void (*do_it) (void *arg), void *arg)
+/*
+ * Calls do_it(arg) in a subtransaction, and returns whether that has succeeded.  After an error,
+ * is_expected(arg) tells whether it is raised again.
+ */
+static bool
+try_to(void (*do_it) (void *arg), void *arg, bool (*is_expected) (void *arg))
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -124,7 +141,7 @@ gpusort_load_try(void (*do_it) (void *arg), void *arg)
 		ErrorData  *error = NULL;
 
 		MemoryContextSwitchTo(context);
-		if (!error_may_be_about_row())
+		if (!is_expected(arg))
 			error = CopyErrorData();
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
@@ -140,6 +157,12 @@ gpusort_load_try(void (*do_it) (void *arg), void *arg)
 	return done;
 }
 
+bool
+gpusort_load_try(void (*do_it) (void *arg), void *arg)
+{
+	return try_to(do_it, arg, one_by_one_is_next);
+}
+
 /* ---------- collecting entries ---------- */
 
 typedef struct SortedEntries
@@ -150,6 +173,9 @@ typedef struct SortedEntries
 	GpuSortEntrySort *sort;
 	Size		fixed_bytes;	/* of an entry, without its varlenas */
 	bool		any_varlena;
+	bool		some_inserted;	/* the index may have some of the entries */
+	bool		all_inserted;
+	IndexTuple	refused;		/* by the index; NULL: no entry was refused */
 } SortedEntries;
 
 static void
@@ -330,6 +356,39 @@ gpusort_entries_are_sorted(const GpuSortOpenLeaf *leaf, int index)
 		leaf->result->ri_IndexRelationDescs[index]->rd_rel->relam == BTREE_AM_OID;
 }
 
+/* Sorts and inserts all entries, unless one may be too long, or is refused. */
+static void
+sort_and_insert(void *arg)
+{
+	SortedEntries *sorted = arg;
+	Collected	collected = collect_and_sort(sorted, false);
+	IndexTuple	refused;
+
+	if (collected == COLLECTED_TOO_MANY)
+		collected = collect_and_sort(sorted, true);
+	if (collected != COLLECTED_ALL)
+		return;
+	sorted->some_inserted = true;
+	refused = insert_all(sorted);
+	if (refused != NULL)
+		sorted->refused = CopyIndexTuple(refused);
+	sorted->all_inserted = refused == NULL;
+	gpusort_entry_sort_end(sorted->sort);
+}
+
+/* Returns whether the current error leaves all entries to be inserted without being sorted. */
+static bool
+sort_is_too_large(void *arg)
+{
+	const SortedEntries *sorted = arg;
+
+	return files_are_too_large() && !sorted->some_inserted;
+}
+
+/*
+ * PostgreSQL's COPY needs no temporary files.  Where these are limited, the sort may need more than
+ * there may be, which is found out in a subtransaction.
+ */
 bool
 gpusort_entries_insert(GpuSortOpenLeaf *leaf, int index, GpuSortRefusedEntry *refused)
 {
@@ -340,24 +399,19 @@ gpusort_entries_insert(GpuSortOpenLeaf *leaf, int index, GpuSortRefusedEntry *re
 		.index = leaf->result->ri_IndexRelationDescs[index],
 		.info = leaf->result->ri_IndexRelationInfo[index]
 	};
-	IndexTuple	entry = NULL;
-	Collected	collected;
 
 	note_lengths(&sorted);
-	collected = collect_and_sort(&sorted, false);
-	if (collected == COLLECTED_TOO_MANY)
-		collected = collect_and_sort(&sorted, true);
-	if (collected == COLLECTED_ALL)
-		entry = insert_all(&sorted);
+	if (temp_file_limit < 0)
+		sort_and_insert(&sorted);
+	else
+		(void) try_to(sort_and_insert, &sorted, sort_is_too_large);
 	MemoryContextSwitchTo(old);
-	if (entry != NULL)
+	if (sorted.refused != NULL)
 		*refused = (GpuSortRefusedEntry) {
-			.leaf = leaf->number,.index = index,.entry = CopyIndexTuple(entry)
+			.leaf = leaf->number,.index = index,.entry = CopyIndexTuple(sorted.refused)
 		};
-	if (collected == COLLECTED_ALL)
-		gpusort_entry_sort_end(sorted.sort);
 	MemoryContextDelete(context);
-	return collected == COLLECTED_ALL && entry == NULL;
+	return sorted.all_inserted;
 }
 
 static int

@@ -96,7 +96,8 @@ extern bool gpusort_entries_are_sorted(const GpuSortOpenLeaf *leaf, int index);
 /*
  * Inserts the entries of all rows of a leaf into an index, in the order of their keys, and returns
  * whether that was done.  If not, either the index has refused an entry, which is then in *refused,
- * or no entry was inserted, because some are so long that the index may refuse them.
+ * or no entry was inserted, because some are so long that the index may refuse them, or because
+ * sorting them would exceed temp_file_limit.
  */
 extern bool gpusort_entries_insert(GpuSortOpenLeaf *leaf, int index,
 								   GpuSortRefusedEntry *refused);
@@ -108,13 +109,13 @@ extern bool gpusort_entries_insert(GpuSortOpenLeaf *leaf, int index,
 extern int	gpusort_entry_compare(Relation index, const Datum *values, const bool *isnull,
 								  const ItemPointerData *tid, IndexTuple refused);
 
-/* ---------- doing in a subtransaction what may fail because of a row ---------- */
+/* ---------- doing in a subtransaction what may fail where COPY would not ---------- */
 
 /*
  * Calls do_it(arg) in a subtransaction of its own, and in the caller's memory context.  Returns
- * whether that has succeeded.  If it has raised an error that COPY may raise at some row, all is
- * undone; any other error is raised again.  The caller's memory context and resource owner are
- * current again afterwards.
+ * whether that has succeeded.  If it has raised an error that COPY may raise at some row, or has
+ * exceeded temp_file_limit, all is undone; any other error is raised again.  The caller's memory
+ * context and resource owner are current again afterwards.
  */
 extern bool gpusort_load_try(void (*do_it) (void *arg), void *arg);
 

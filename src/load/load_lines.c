@@ -5,10 +5,15 @@
  */
 #include "postgres.h"
 
+#include "utils/guc.h"
+
 #include "load/load_rows_private.h"
 #include "settings.h"
 
-/* The leaves of this many rows are kept in memory; in tests, of fewer rows. */
+/*
+ * The leaves of this many rows are kept in memory; in tests, of fewer rows.  Where temporary files
+ * are limited, all are: PostgreSQL's COPY needs no file, and so must not fail for one.
+ */
 #define MEMORY_ROWS		((uint64) (gpusort_force ? 20000 : 2 * 1024 * 1024))
 
 /* The leaves of this many rows are read from the file at a time. */
@@ -55,7 +60,7 @@ gpusort_load_order_join(GpuSortLoadOrder *order, const GpuSortLeafNumber *leaves
 {
 	if (count == 0)
 		return;
-	if (order->kept > 0 && order->kept + count > MEMORY_ROWS)
+	if (order->kept > 0 && order->kept + count > MEMORY_ROWS && temp_file_limit < 0)
 		file_rows(order);
 	gpusort_load_order_grow(order, count);
 	memcpy(order->leaves + order->kept, leaves, count * sizeof(GpuSortLeafNumber));
