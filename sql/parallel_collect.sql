@@ -97,6 +97,8 @@ SELECT * FROM counts('SELECT * FROM par ORDER BY k, id');
 RESET max_parallel_workers;
 SET gpusort.inject_fault = codec;
 SELECT collected > 0 AS some, gathered > 19000 AS most, collected + gathered AS rows, participants FROM counts('SELECT * FROM par ORDER BY k, id');
+-- ... a value that one part has no encoding for has all rows handed over
+SELECT node ->> 'Handed Over' AS why FROM executed('SELECT * FROM par ORDER BY k, id', 'GpuSort') node;
 RESET gpusort.inject_fault;
 -- a worker that comes when the others have collected only helps to sort
 SELECT regexp_replace(regexp_replace(line, 'host  (Processes: \d  )?Key: 24 bits  Passes: \d', 'host  Key: 24 bits  Passes: 2'), '(Seq Scan on par).*', '\1') AS plan
