@@ -153,20 +153,6 @@ write_versions(Conduct *conduct)
 
 /* ---------- conducting ---------- */
 
-static const char *
-give_up_reason(const GpuSort *sort)
-{
-	switch (gpusort_get_stats(sort)->handover)
-	{
-		case GPUSORT_HANDOVER_VALUE:
-			return "value without encoding";
-		case GPUSORT_HANDOVER_ORDER:
-			return "order not confirmed";
-		default:
-			return "memory limit reached";
-	}
-}
-
 static void
 log_copy(const Conduct *conduct)
 {
@@ -212,7 +198,7 @@ copy_sorted(Conduct *conduct, const GpuSortSpec *spec, const char **reason)
 	conduct->helpers = NULL;
 	if (gpusort_get_stats(conduct->sort)->handover != GPUSORT_HANDOVER_NONE)
 	{
-		*reason = give_up_reason(conduct->sort);
+		*reason = gpusort_handover_reason(gpusort_get_stats(conduct->sort)->handover);
 		gpusort_note_sort(conduct->sort, times->read, times->write);
 		return false;
 	}

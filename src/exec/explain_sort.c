@@ -138,22 +138,6 @@ gpusort_explain_encoding(CustomScanState *css, const GpuSortSpec *spec, ExplainS
 
 /* ---------- how a sort went ---------- */
 
-static const char *
-handover_reason(GpuSortHandover why)
-{
-	switch (why)
-	{
-		case GPUSORT_HANDOVER_MEMORY:
-			return "memory limit reached";
-		case GPUSORT_HANDOVER_VALUE:
-			return "value without encoding";
-		case GPUSORT_HANDOVER_ORDER:
-			return "order not confirmed";
-		default:
-			return "none";
-	}
-}
-
 /* Returns whether a counter is shown of this sort. */
 static bool
 is_shown(const GpuSortCounter *counter, const GpuSortStats *stats, const ExplainState *es)
@@ -246,7 +230,7 @@ explain_handover(const GpuSortReport *report, ExplainState *es)
 		gpusort_explain_indent(es);
 		appendStringInfo(es->str, "Sort Method: %s  %s: " INT64_FORMAT "kB\n",
 						 method, space, (int64) report->core.spaceUsed);
-		begin_line("Handed Over: ", handover_reason(stats->handover), es);
+		begin_line("Handed Over: ", gpusort_handover_reason(stats->handover), es);
 		explain_counters(GPUSORT_LINE_HANDOVER, stats, es);
 		appendStringInfoChar(es->str, '\n');
 		return;
@@ -254,7 +238,7 @@ explain_handover(const GpuSortReport *report, ExplainState *es)
 	ExplainPropertyText("Sort Method", method, es);
 	ExplainPropertyInteger("Sort Space Used", "kB", report->core.spaceUsed, es);
 	ExplainPropertyText("Sort Space Type", space, es);
-	ExplainPropertyText("Handed Over", handover_reason(stats->handover), es);
+	ExplainPropertyText("Handed Over", gpusort_handover_reason(stats->handover), es);
 	explain_counters(GPUSORT_LINE_HANDOVER, stats, es);
 }
 

@@ -298,15 +298,7 @@ give_up_reason(const GpuSortIndexReader *reader)
 {
 	if (reader->rows.hopeless)
 		return "tuples are not going to fit into maintenance_work_mem and the pool";
-	switch (gpusort_get_stats(reader->rows.sort)->handover)
-	{
-		case GPUSORT_HANDOVER_VALUE:
-			return "value without encoding";
-		case GPUSORT_HANDOVER_ORDER:
-			return "order not confirmed";
-		default:
-			return "memory limit reached";
-	}
+	return gpusort_handover_reason(gpusort_get_stats(reader->rows.sort)->handover);
 }
 
 /*

@@ -30,6 +30,19 @@ gpusort_engine_name(GpuSortSortedBy engine)
 	return names[engine];
 }
 
+const char *
+gpusort_handover_reason(GpuSortHandover why)
+{
+	static const char *const reasons[] = {
+		[GPUSORT_HANDOVER_NONE] = "none",
+		[GPUSORT_HANDOVER_MEMORY] = "memory limit reached",
+		[GPUSORT_HANDOVER_VALUE] = "value without encoding",
+		[GPUSORT_HANDOVER_ORDER] = "order not confirmed"
+	};
+
+	return reasons[why];
+}
+
 /* Returns where a counter that is no time stands. */
 static uint64 *
 field_of(const GpuSortCounter *counter, const GpuSortStats *stats)

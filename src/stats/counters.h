@@ -27,6 +27,9 @@ typedef enum GpuSortSortedBy
 
 extern const char *gpusort_engine_name(GpuSortSortedBy engine);
 
+/* Returns the words for a reason in EXPLAIN and in the log. */
+extern const char *gpusort_handover_reason(GpuSortHandover why);
+
 #define GPUSORT_FIELD_NUMBER	uint64
 #define GPUSORT_FIELD_FLAG		uint64
 #define GPUSORT_FIELD_BYTES		uint64
