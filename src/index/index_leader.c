@@ -5,7 +5,8 @@
  * A leader that gives the build up detaches from the queues, which makes the workers stop.  A
  * worker that cannot take a row in says so in shared memory.  Workers' errors reach the leader
  * through the server's own error queues.  A worker that ends without a message is noticed where the
- * leader waits (worker_wait.h), or else because its report or a slice is missing.
+ * leader waits (worker_wait.h), or else because its report or a slice is missing, and the statement
+ * fails (gpusort_stage_fail()).
  */
 #include "postgres.h"
 

@@ -11,7 +11,8 @@
  * (join_cuts.h) until there are no more.  Participants meet at a barrier, as those of a GpuSort
  * Shared without a join do (shared_sort.c): a participant that others wait for returns no row
  * meanwhile, one that attaches late takes part in the phase that it finds, and one that never
- * attaches is not waited for.
+ * attaches is not waited for.  If a side has no view, one participant joins everything
+ * (join_ranges.c).
  *
  * The rows and all other memory of the sorts belong to the children.
  */

@@ -3,9 +3,9 @@
  *		Extents and jobs of the pool: who owns what, and what becomes of it.
  *
  * Everything here works on shared memory with atomic operations only, without
- * locks: a process that is killed in the middle of a call leaves at worst an
- * extent too few in the count of free ones, and the server makes a new pool
- * after such a death anyway.
+ * locks: a process that is killed in the middle of a call leaves at worst one
+ * too many in the count of free extents, and the server makes a new pool after
+ * such a death anyway.
  *
  * An extent changes hands by compare-and-swap of its owner word.  free_extents is
  * raised before an extent becomes free and lowered after it was taken, so it is

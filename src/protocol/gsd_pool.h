@@ -15,8 +15,9 @@
  * An extent belongs to a backend (by pid) or, when the backend has left a job behind that the
  * daemon may still be writing for, to that job; no other process touches it.
  *
- * A job has two state words, each written by one side only (but the supervisor writes the daemon's
- * word for a daemon that is dead, after it was reaped):
+ * A job has two state words, each written by its side.  For a daemon that is dead, after it was
+ * reaped, the supervisor writes the daemon's word.  The supervisor also frees jobs that backends
+ * have abandoned, and then sets the backend's word to NONE:
  *
  *	backend   NONE -> CLAIMED -> OPEN -> RUN -> CLOSED -> NONE
  *	daemon    IDLE -> OPENED -> RUNNING -> DONE | FAILED -> IDLE
@@ -276,7 +277,7 @@ typedef struct gsd_result
 
 typedef struct gsd_job
 {
-	/* written by the backend */
+	/* written by the backend; by the supervisor, too, when it frees an abandoned job */
 	_Atomic uint32_t backend_state;
 	_Atomic uint32_t cancel;	/* set with CLOSED: stop as soon as possible */
 	/* set with CLOSED, 1: no backend waits, any may free the job; 2: it is being freed */

@@ -16,7 +16,7 @@
 /*
  * There are two limits.  Of the pool, a sort may have as many extents as gpusort.pool_quota grants
  * to one sort, if they are free.  Of private memory, it may have work_mem * hash_mem_multiplier, or
- * in an index build maintenance_work_mem.
+ * in an index build, or CLUSTER, maintenance_work_mem.
  */
 
 /* How much memory a sort may have (sort_memory.c). */
