@@ -481,7 +481,7 @@ GpuSortNodeKind gpusort_join_kind = {
 		.ReInitializeDSMCustomScan = reinitialize_shared,
 		.InitializeWorkerCustomScan = gpusort_attach_join,
 		.ShutdownCustomScan = gpusort_detach_join,
-		.ExplainCustomScan = gpusort_explain_join
+		.ExplainCustomScan = gpusort_join_explain
 	},
 	.state_bytes = sizeof(GpuSortJoinState),
 	.child_eflags = EXEC_FLAG_MARK,

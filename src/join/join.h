@@ -79,6 +79,6 @@ extern void gpusort_count_join(GpuSortJoinNode *node);
 /* Callbacks: InitializeWorkerCustomScan, ShutdownCustomScan, ExplainCustomScan. */
 extern void gpusort_attach_join(CustomScanState *css, shm_toc *toc, void *coordinate);
 extern void gpusort_detach_join(CustomScanState *css);
-extern void gpusort_explain_join(CustomScanState *css, List *ancestors, ExplainState *es);
+extern void gpusort_join_explain(CustomScanState *css, List *ancestors, ExplainState *es);
 
 #endif							/* GPUSORT_JOIN_H */

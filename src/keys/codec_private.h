@@ -30,7 +30,6 @@ extern const GpuSortCodec gpusort_codec_tid;
 extern const GpuSortCodec gpusort_codec_float4;
 extern const GpuSortCodec gpusort_codec_float8;
 
-/* codec_datetime.c */
 extern const GpuSortCodec gpusort_codec_timetz;
 extern const GpuSortCodec gpusort_codec_interval;
 

@@ -1,6 +1,6 @@
 /*
  * collation_kind.c
- *		What compares the strings of a collation.
+ *		What compares the strings of a collation, and room for the sort keys that it makes.
  *
  * See collate_private.h.
  */
@@ -11,6 +11,7 @@
 #include "catalog/pg_database.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 #include "utils/pg_locale.h"
 #include "utils/syscache.h"
 
@@ -104,4 +105,52 @@ gpusort_collation_kind(Oid collation)
 #endif
 	}
 	return GPUSORT_COLLATION_OTHER;
+}
+
+/* ---------- room for sort keys ---------- */
+
+/* Returns whether a buffer of `from` bytes may grow to `to`; sets memory->exceeded if not. */
+static bool
+may_grow(GpuSortKeyMemory *memory, Size from, Size to)
+{
+	size_t		others = gpusort_key_memory_bytes(memory);
+
+	others -= Min(others, from);
+	if (AllocSizeIsValid(to) && others + to <= memory->limit_bytes)
+		return true;
+	memory->exceeded = true;
+	return false;
+}
+
+bool
+gpusort_collate_reserve_scratch(CollateLibrary *library, Size size)
+{
+	if (size <= library->scratch_size)
+		return true;
+	size += size / 4;
+	if (!may_grow(library->memory, library->scratch_size, size))
+		return false;
+	if (library->scratch)
+		pfree(library->scratch);
+	library->scratch = NULL;
+	library->scratch_size = 0;
+	library->scratch = MemoryContextAlloc(library->memory->context, size);
+	library->scratch_size = size;
+	return true;
+}
+
+bool
+gpusort_collate_reserve(CollateLibrary *library, CollatedKey *key, Size size)
+{
+	if (size <= key->size)
+		return true;
+	size = MAXALIGN(size + size / 4);
+	if (!may_grow(library->memory, key->size, size))
+		return false;
+	if (key->buffer)
+		key->buffer = repalloc(key->buffer, size);
+	else
+		key->buffer = MemoryContextAlloc(library->memory->context, size);
+	key->size = size;
+	return true;
 }

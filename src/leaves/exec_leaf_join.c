@@ -269,7 +269,7 @@ GpuSortNodeKind gpusort_leaf_join_kind = {
 		.ReInitializeDSMCustomScan = reinitialize_shared,
 		.InitializeWorkerCustomScan = gpusort_attach_join,
 		.ShutdownCustomScan = gpusort_detach_join,
-		.ExplainCustomScan = gpusort_explain_join
+		.ExplainCustomScan = gpusort_join_explain
 	},
 	.state_bytes = sizeof(LeafJoinState),
 	.begin = begin_node,

@@ -29,11 +29,11 @@ engine/device/gs_bucket_cuts.c	FUSED_DIVISOR			2|100
 engine/device/gs_bucket_plan.c	LARGE_DIVISOR			2|40
 engine/device/gs_device.h		GS_SHORT_RUN			2|5
 engine/device/gs_device.h		GS_MANY_RUNS			2|20
-engine/device/gs_device_early.c	MARGIN_BITS				0|2|12
-engine/device/gs_device_early.c	MIN_SAVED_BITS			1|40
-engine/device/gs_device_early.c	MIN_SAMPLE_ROWS			2|8
-engine/device/gs_device_early.c	ROWS_A_SAMPLE			2|40
-engine/device/gs_device_early.c	MAX_CLOSE_SHARE			2|16
+engine/device/gs_device_buckets.c	MARGIN_BITS				0|2|12
+engine/device/gs_device_buckets.c	MIN_SAVED_BITS			1|40
+engine/device/gs_device_buckets.c	MIN_SAMPLE_ROWS			2|8
+engine/device/gs_device_buckets.c	ROWS_A_SAMPLE			2|40
+engine/device/gs_device_buckets.c	MAX_CLOSE_SHARE			2|16
 engine/device/gs_device_partition.c	BUCKETS_A_JOB		1|3
 engine/device/gs_device_partition.c	MIN_BUCKET_ROWS		UINT64_C(3)|UINT64_C(100)
 engine/device/gs_device_partition.c	MAX_BUCKET_ROWS		UINT64_C(200)|UINT64_C(3000)

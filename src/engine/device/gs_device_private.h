@@ -55,7 +55,7 @@ typedef struct gs_device_tables
 	gs_plane_stats stats[GS_MAX_PLANES];
 	uint64_t	positions[GS_MAX_BINS];
 	uint64_t	counts[GS_MAX_COUNTED][GS_DEVICE_DIGITS];
-	uint32_t	unsorted[GS_MAX_BINS];	/* by bucket of the round; see gs_device_early.c */
+	uint32_t	unsorted[GS_MAX_BINS];	/* by bucket of the round; see gs_device_buckets.c */
 	gs_share_proof proof;		/* of the round's share */
 } gs_device_tables;
 
@@ -182,7 +182,7 @@ struct gs_device_job
 	/* all keys are in device memory; other uploaded planes are needed only for speed */
 	bool		resident_keys;
 	bool		in_chunks;		/* there is no memory for resident keys */
-	bool		stop_early;		/* sort buckets by leading bits, see gs_device_early.c */
+	bool		stop_early;		/* sort buckets by leading bits, see gs_device_buckets.c */
 	bool		stopped_early;	/* a bucket of the round was sorted by leading bits */
 
 	/* shares: number `round * ndevices + d` is sorted on device d */
