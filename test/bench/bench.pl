@@ -23,6 +23,7 @@ use FindBin;
 use lib $FindBin::RealBin, "$FindBin::RealBin/../fuzz";
 use Getopt::Long;
 use JSON::PP;
+use Median;
 use Time::HiRes qw(time);
 use PgWire;
 use cases;
@@ -50,8 +51,6 @@ sub target_of
 }
 
 sub say_line { push @lines, $_[0]; print "$_[0]\n"; }
-sub median { my @s = sort { $a <=> $b } @_; return @s % 2 ? $s[ $#s / 2 ] : ($s[ @s / 2 - 1 ] + $s[ @s / 2 ]) / 2; }
-
 # Half the range, in per cent of the median.
 sub spread { my @s = sort { $a <=> $b } @_; return 50 * ($s[-1] - $s[0]) / (median(@s) || 1); }
 

@@ -15,8 +15,9 @@
 use strict;
 use warnings;
 use FindBin;
-use lib "$FindBin::RealBin/../fuzz";
+use lib $FindBin::RealBin, "$FindBin::RealBin/../fuzz";
 use Getopt::Long;
+use Median;
 use PgWire;
 
 my %opt = (sets => 'expressions,columns,limits,urls', rows => 300000, repeat => 9, set => [], collation => 'default');
@@ -64,8 +65,6 @@ sub cpu
 	open my $in, '<', "/proc/$pid/schedstat" or die "$!";
 	return (split ' ', <$in>)[0] / 1e6;
 }
-
-sub median { my @sorted = sort { $a <=> $b } @_; return $sorted[ $#sorted / 2 ]; }
 
 # What it has cost; and what stands in the plan
 sub execute

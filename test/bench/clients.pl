@@ -10,7 +10,9 @@ use strict;
 use warnings;
 
 use FindBin;
+use lib $FindBin::RealBin;
 use Getopt::Long;
+use Median;
 use Time::HiRes qw(time);
 
 my ($rows, $runs, $workers) = (1_000_000, 3, 1);
@@ -62,12 +64,6 @@ sub print_nowhere
 		push @times, [ 1000 * (time - $begin), 1000 * ($end[2] + $end[3] - $cpu[2] - $cpu[3]) ];
 	}
 	return map { $times[1][$_] - $times[0][$_] } 0, 1;
-}
-
-sub median
-{
-	my @sorted = sort { $a <=> $b } @_;
-	return $sorted[ @sorted / 2 ];
 }
 
 my @clients = ([ 'bytes', sub { receive('raw', @_) } ], [ 'libpq, single rows', sub { receive('single', @_) } ], [ 'libpq, one result', sub { receive('whole', @_) } ],

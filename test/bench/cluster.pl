@@ -16,16 +16,15 @@
 use strict;
 use warnings;
 use FindBin;
-use lib "$FindBin::RealBin/../fuzz";
+use lib $FindBin::RealBin, "$FindBin::RealBin/../fuzz";
 use Getopt::Long;
+use Median;
 use PgWire;
 use Time::HiRes qw(time);
 
 my %opt = (rows => 5_000_000, repeat => 3, memory => '1GB', 'core-indexes' => 0, set => []);
 GetOptions(\%opt, 'rows=i', 'repeat=i', 'memory=s', 'core-indexes', 'set=s@') or exit 2;
 $| = 1;
-
-sub median { my @s = sort { $a <=> $b } @_; return $s[ $#s / 2 ]; }
 
 my $db = "cluster_$$";
 my $maintenance = PgWire->connect(dbname => $ENV{PGDATABASE} // 'postgres');

@@ -29,7 +29,8 @@ use warnings;
 
 use FindBin;
 use Getopt::Long;
-use lib "$FindBin::RealBin/../fuzz";
+use lib $FindBin::RealBin, "$FindBin::RealBin/../fuzz";
+use Median;
 use PgWire;
 
 my ($rows, $runs, $times, $workers, $only, $from, $partitions, $indexes, $used, $select, $ctas, $insert, $shapes, $whole) = (1_000_000, 5, 1, 0, '.');
@@ -120,12 +121,6 @@ sub measure
 		push @times, [ $clock, $own_ns / 1000000, 10 * ($stat[13] + $stat[14]) ];
 	}
 	return map { $times[1][$_] - $times[0][$_] } 0 .. 2;
-}
-
-sub median
-{
-	my @sorted = sort { $a <=> $b } @_;
-	return $sorted[ @sorted / 2 ];
 }
 
 my $differ = 0;

@@ -22,8 +22,9 @@
 use strict;
 use warnings;
 use FindBin;
-use lib "$FindBin::RealBin/../fuzz";
+use lib $FindBin::RealBin, "$FindBin::RealBin/../fuzz";
 use Getopt::Long;
+use Median;
 use PgWire;
 use POSIX ();
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
@@ -78,8 +79,6 @@ if ($opt{list})
 	print "$_->[0]: $_->[1]\n" for @queries;
 	exit;
 }
-
-sub median { my @sorted = sort { $a <=> $b } @_; return $sorted[ $#sorted / 2 ]; }
 
 # Rows from $from to before $to, in a session of its own.
 sub fill_table

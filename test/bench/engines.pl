@@ -20,6 +20,7 @@ use FindBin;
 use lib $FindBin::RealBin, "$FindBin::RealBin/../fuzz";
 use Getopt::Long;
 use JSON::PP;
+use Median;
 use PgWire;
 use cases;
 
@@ -41,8 +42,6 @@ my $failed = 0;
 my ($conn, $table, @lines);
 
 sub say_line { push @lines, $_[0]; print "$_[0]\n"; }
-sub median { my @s = sort { $a <=> $b } @_; return @s ? ($s[ $#s / 2 ] + $s[ @s / 2 ]) / 2 : 0; }
-
 sub use_side { my (undef, @settings) = @{ $_[0] }; $conn->must("SET $_") for @settings; }
 
 # One execution: its milliseconds, and our node of the plan if it is there.

@@ -27,8 +27,9 @@
 use strict;
 use warnings;
 use FindBin;
-use lib "$FindBin::RealBin/../fuzz";
+use lib $FindBin::RealBin, "$FindBin::RealBin/../fuzz";
 use Getopt::Long;
+use Median;
 use PgWire;
 use Time::HiRes qw(time);
 
@@ -145,8 +146,6 @@ sub timed
 	$conn->must("EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF, SUMMARY OFF) $query");
 	return 1000 * (time - $before);
 }
-
-sub median { my @sorted = sort { $a <=> $b } @_; return $sorted[ $#sorted / 2 ]; }
 
 sub measure
 {

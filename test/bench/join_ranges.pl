@@ -20,8 +20,9 @@
 use strict;
 use warnings;
 use FindBin;
-use lib "$FindBin::RealBin/../fuzz";
+use lib $FindBin::RealBin, "$FindBin::RealBin/../fuzz";
 use Getopt::Long;
+use Median;
 use PgWire;
 
 my %opt = (rows => 1_500_000, shapes => 'begin,behind,end,gaps,equal,ends,apart', block => 2000, what => 'exists,first,ten,thousand,count,sum', repeat => 7, set => []);
@@ -90,8 +91,6 @@ sub timed
 	$conn->must($query) for 1 .. $times;
 	return (cpu_time() - $before) / $times;
 }
-
-sub median { my @sorted = sort { $a <=> $b } @_; return $sorted[ $#sorted / 2 ]; }
 
 sub measure
 {

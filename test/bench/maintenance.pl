@@ -19,6 +19,7 @@ use FindBin;
 use lib $FindBin::RealBin, "$FindBin::RealBin/../fuzz";
 use File::Temp qw(tempdir);
 use Getopt::Long;
+use Median;
 use PgWire;
 use Time::HiRes 'time';
 use Tpch qw(make_tpch_tables);
@@ -37,8 +38,6 @@ my %statements = (
 	wide => [ 'CREATE INDEX CONCURRENTLY by_two ON wide (t3, n7)', 'REINDEX TABLE wide', 'REINDEX TABLE CONCURRENTLY wide' ]);
 my $admin = PgWire->connect(dbname => 'postgres', name => 'gpusort maintenance');
 my ($side, %ms, @phases, %digests);
-
-sub median { my @sorted = sort { $a <=> $b } @_; return $sorted[ $#sorted / 2 ]; }
 
 sub timed
 {

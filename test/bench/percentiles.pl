@@ -13,8 +13,9 @@
 use strict;
 use warnings;
 use FindBin;
-use lib "$FindBin::RealBin/../fuzz";
+use lib $FindBin::RealBin, "$FindBin::RealBin/../fuzz";
 use Getopt::Long;
+use Median;
 use PgWire;
 use Time::HiRes qw(time);
 
@@ -34,8 +35,6 @@ my @queries = (
 	many => 'SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM p GROUP BY g',
 	mode_groups => 'SELECT v, mode() WITHIN GROUP (ORDER BY g) FROM p GROUP BY v',
 	beside => 'SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY f), avg(k) FROM p');
-
-sub median { my @sorted = sort { $a <=> $b } @_; return $sorted[ $#sorted / 2 ]; }
 
 my $conn = PgWire->connect(dbname => 'postgres', name => 'gpusort percentiles');
 $conn->must("CREATE DATABASE $db");

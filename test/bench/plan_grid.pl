@@ -34,9 +34,10 @@
 use strict;
 use warnings;
 use FindBin;
-use lib "$FindBin::RealBin/../fuzz";
+use lib $FindBin::RealBin, "$FindBin::RealBin/../fuzz";
 use Getopt::Long;
 use JSON::PP;
+use Median;
 use PgWire;
 
 my %opt = (shapes => 'order_by', rows => '4,4.5,5,5.5,6,6.5,7', widths => '8,64,250,1000', workers => '0', max_bytes => 2e9, work_mem => '256MB', budget => 6, set => []);
@@ -120,8 +121,6 @@ my @plans = (
 
 my $db = "grid_$$";
 my ($conn, $out, %judged, @of_all);
-
-sub median { my @s = sort { $a <=> $b } @_; return @s % 2 ? $s[ $#s / 2 ] : ($s[ @s / 2 - 1 ] + $s[ @s / 2 ]) / 2; }
 
 # A session; private memory of sorts before is gone.
 sub session

@@ -21,6 +21,7 @@ use FindBin;
 use lib $FindBin::RealBin, "$FindBin::RealBin/../fuzz";
 use Getopt::Long;
 use JSON::PP;
+use Median;
 use PgWire;
 use Time::HiRes 'time';
 
@@ -36,8 +37,6 @@ my $failed = 0;
 my ($conn, @lines);
 
 sub say_line { push @lines, $_[0]; print "$_[0]\n"; }
-sub median { my @s = sort { $a <=> $b } @_; return ($s[ $#s / 2 ] + $s[ @s / 2 ]) / 2; }
-
 # A query's milliseconds, and how many of its rows were reordered.
 sub execute
 {

@@ -38,6 +38,7 @@ use lib "$FindBin::RealBin/../fuzz", $FindBin::RealBin;
 use Getopt::Long;
 use JSON::PP;
 use List::Util qw(min);
+use Median;
 use PgWire;
 use Time::HiRes qw(time);
 use RandomReports qw(random_queries);
@@ -195,8 +196,6 @@ sub reasons
 	$conn->must('RESET client_min_messages');
 	return grep { !$seen{$_}++ } map { $_->{M} =~ /^gpusort leaves (.*)/ ? $1 : () } @{ $result->{notices} };
 }
-
-sub median { my @sorted = sort { $a <=> $b } @_; return $sorted[$#sorted / 2]; }
 
 sub least { my ($what, @runs) = @_; return min(map { $_->{$what} } @runs); }
 

@@ -14,8 +14,9 @@
 use strict;
 use warnings;
 use FindBin;
-use lib "$FindBin::RealBin/../fuzz";
+use lib $FindBin::RealBin, "$FindBin::RealBin/../fuzz";
 use Getopt::Long;
+use Median;
 use PgWire;
 
 my %opt = (rows => '1000,2000,5000,10000,20000,100000', from => 2000, repeat => 9);
@@ -43,8 +44,6 @@ sub cpu
 	open my $in, '<', "/proc/$pid/schedstat" or die "$!";
 	return (split ' ', <$in>)[0] / 1e3;
 }
-
-sub median { my @sorted = sort { $a <=> $b } @_; return $sorted[ $#sorted / 2 ]; }
 
 sub sorted { my ($query) = @_; $conn->must("EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF, COSTS OFF) $query"); }
 

@@ -42,9 +42,10 @@ use strict;
 use warnings;
 use File::Temp qw(tempdir);
 use FindBin;
-use lib "$FindBin::RealBin/../fuzz";
+use lib $FindBin::RealBin, "$FindBin::RealBin/../fuzz";
 use Getopt::Long;
 use JSON::PP;
+use Median;
 use PgWire;
 use Time::HiRes qw(time);
 
@@ -232,8 +233,6 @@ sub run_once
 	push @{ $ms{$side}{$_} }, $seen{$_} for keys %seen;
 	return;
 }
-
-sub median { my @sorted = sort { $a <=> $b } @_; return $sorted[ $#sorted / 2 ]; }
 
 sub figures
 {

@@ -41,10 +41,11 @@ use strict;
 use warnings;
 use File::Temp qw(tempdir);
 use FindBin;
-use lib "$FindBin::RealBin/../fuzz";
+use lib $FindBin::RealBin, "$FindBin::RealBin/../fuzz";
 use Getopt::Long;
 use IPC::Open2;
 use JSON::PP;
+use Median;
 use PgWire;
 use Time::HiRes qw(time);
 
@@ -132,8 +133,6 @@ sub timed
 	$conn->must('DROP INDEX IF EXISTS t_k');
 	return ($ms, $mb);
 }
-
-sub median { my @sorted = sort { $a <=> $b } @_; return $sorted[ $#sorted / 2 ]; }
 
 # ---- DuckDB, which spill_duckdb.py talks to ----
 
