@@ -19,7 +19,7 @@
  *
  * Every operation begins with GS_CUDA_ENTER, which selects the GPU, and checks
  * each call of CUDA with GS_CUDA_TRY and each kernel launch with
- * GS_CUDA_LAUNCHED.  A failure clears CUDA's sticky error, leaves a sentence in
+ * GS_CUDA_LAUNCHED.  A failure clears CUDA's last error, leaves a sentence in
  * device->error and, where the context is beyond use, marks the device as lost.
  */
 

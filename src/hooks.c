@@ -5,6 +5,7 @@
  * Each hook is installed once, by the table at the end of this file.  The function that we install
  * for a hook calls the previous function of that hook, or the server's standard function, exactly
  * once: code before that call runs before the server's own work, and code after it runs afterwards.
+ * Only a COPY that gpusort takes over is not passed on (bulk/README.md).
  * Whether a statement concerns gpusort at all is decided here, so that other statements cost one
  * call and a few comparisons for each hook.
  */

@@ -170,8 +170,8 @@ lose_connection(void)
 
 /*
  * Write whole messages to the client, after those that the server has in its own buffer.  A write
- * waits for the client and looks for interrupts itself.  A message can be cut off only by the end
- * of the session.
+ * waits for the client, and notices only the session's end meanwhile, which alone can cut off a
+ * message; a cancel is noticed between writes.
  */
 static void
 write_client(const char *data, Size length)

@@ -2,17 +2,6 @@
  * cluster_reader.c
  *		Reads the versions that a table's copy will have from the old table's pages into a sort;
  *		see cluster_copy_private.h.
- *
- * The table is locked against all other sessions, and read page by page.  Under the page's lock we
- * judge which versions are to be kept, as the server's own copy does; then, while the page is
- * pinned, we put these versions into the sort.
- *
- * We put them as they will be written: without the infomask bits that a copy does not keep, frozen
- * where that is possible, with all columns that the table has now, and without values of columns
- * that were dropped.  Versions that a chain of updates may lead to or from, which other
- * transactions could still follow, are put as they are, with their TIDs (cluster_write.c).  None of
- * this writes anything, except that freezing a row that several transactions have locked may create
- * a multixact.
  */
 #include "postgres.h"
 
@@ -126,9 +115,9 @@ gpusort_cluster_share_is_complete(GpuSortClusterShare *share)
  * We put them as they will be written: without the infomask bits that a copy does not keep, frozen
  * where that is possible, with all columns that the table has now, and without values of columns
  * that were dropped.  Versions that a chain of updates may lead to or from, which other
- * transactions could still follow, are put as they are, with their TIDs (cluster_write.c).  None of
- * this writes anything, except that freezing a row that several transactions have locked may create
- * a multixact.
+ * transactions could still follow, are put as they are, with their TIDs (cluster_write.c).  Of the
+ * old table only hint bits are written; freezing a row that several transactions have locked may
+ * create a multixact.
  */
 
 struct GpuSortClusterReader

@@ -4,7 +4,8 @@
  *
  * The phases are those of PostgreSQL's own builds, under the same names (btbuildphasename()): the
  * table is scanned, block by block; tuples are sorted; tuples are loaded.  "Dead" tuples have no
- * sort of their own here.
+ * sort of their own here.  What workers have read and written counts, too, and the leader reports
+ * it (README.md).
  *
  * The engine makes no calls while it sorts, so it can't report the rows done by
  * pgstat_progress_update_param().  Instead it raises a word in memory (gs_engine.h), and that

@@ -218,9 +218,9 @@ job_is_over(gsd_job *job)
 }
 
 /*
- * Frees an abandoned job; returns false if there was nothing to free.  Several processes may try at
- * once.  The one that moves abandoned from 1 to 2 frees the job, after a second look at its state,
- * since the slot may have passed through another job since the first look.
+ * Frees an abandoned job; returns false if there was nothing to free.  Only the supervisor does so,
+ * but several processes might: the one that moves abandoned from 1 to 2 frees the job, after a
+ * second look at its state, since the slot may have passed through another job since the first.
  */
 static bool
 reap_job(gsd_header *header, uint32_t number)

@@ -12,8 +12,8 @@
  * The memfd is made anew whenever the server (re)initialises shared memory, so a daemon that
  * outlives a crash of the server keeps the old pool to itself and can't write into the new one.
  *
- * An extent belongs to a backend (by pid) or, when the backend has left a job behind that the
- * daemon may still be writing for, to that job; no other process touches it.
+ * An extent belongs to a backend (by pid), to a sort that several share or, when the backend has
+ * left a job behind that the daemon may still be writing for, to that job; nobody else touches it.
  *
  * A job has two state words, each written by its side.  For a daemon that is dead, after it was
  * reaped, the supervisor writes the daemon's word.  The supervisor also frees jobs that backends
@@ -280,7 +280,7 @@ typedef struct gsd_job
 	/* written by the backend; by the supervisor, too, when it frees an abandoned job */
 	_Atomic uint32_t backend_state;
 	_Atomic uint32_t cancel;	/* set with CLOSED: stop as soon as possible */
-	/* set with CLOSED, 1: no backend waits, any may free the job; 2: it is being freed */
+	/* set with CLOSED, 1: no backend waits, and the supervisor may free the job; 2: it does */
 	_Atomic uint32_t abandoned;
 	_Atomic uint32_t waiter;	/* pid of the process that sleeps until there is news; 0: none */
 	_Atomic uint32_t claims;	/* how many jobs have had this slot, to tell one from another */
