@@ -247,15 +247,19 @@ kill_daemon(Supervisor *supervisor)
 {
 	if (supervisor->killed)
 		return;
-	/* Giving back a large pool takes several devices longer than this, which is no fault. */
-	if (supervisor->course == COURSE_STOP)
-		ereport(LOG, (errmsg("gpusortd has not ended within %d s, it is killed", PATIENCE_MS / 1000)));
-	else
-		ereport(LOG, (errmsg("gpusortd hangs, it is killed")));
 	kill(supervisor->pid, SIGKILL);
 	supervisor->killed = true;
-	set_state(GSD_SERVICE_DOWN, supervisor->course == COURSE_STOP ? "it did not end, and has been killed"
-			  : "it hangs, and has been killed");
+	if (supervisor->course == COURSE_STOP)
+	{
+		/* Several devices take longer to give back a large pool, so this need not be a fault. */
+		ereport(LOG, (errmsg("gpusortd has not ended within %d s, it is killed", PATIENCE_MS / 1000)));
+		set_state(GSD_SERVICE_DOWN, "it did not end, and has been killed");
+	}
+	else
+	{
+		ereport(LOG, (errmsg("gpusortd hangs, it is killed")));
+		set_state(GSD_SERVICE_DOWN, "it hangs, and has been killed");
+	}
 }
 
 /* Plans what to do when gpusortd has died by itself: start another one now, later or not at all. */
