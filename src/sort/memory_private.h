@@ -53,6 +53,8 @@ typedef struct GpuSortMemory
 	/* of a part: not 0 if each part may have no more than its share */
 	pg_atomic_uint32 *shares_enforced;
 	uint32		shared_extents; /* extents of which a part has its share */
+	/* of a part that was refused memory: how often it will be refused without asking for any */
+	uint32		refusals;
 	pg_atomic_uint32 *shares;	/* processes that divide the memory; NULL: this one has it alone */
 } GpuSortMemory;
 

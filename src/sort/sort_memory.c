@@ -31,6 +31,12 @@
 #define MAX_GROW_ROWS	(1 << 20)
 
 /*
+ * How often a part that was refused memory is refused more before it asks again.  Asking takes some
+ * microseconds, more than all else that is done for a row.
+ */
+#define REFUSALS		1000
+
+/*
  * Bytes that are touched between two checks for interrupts, which takes 2 to 40 ms if they are
  * fresh.
  */
@@ -223,8 +229,9 @@ gpusort_share_memory(GpuSort *part)
 	gpusort_rewind_ranges(part);
 }
 
-bool
-gpusort_grow_planes(GpuSort *sort)
+/* Makes room for more rows in every plane, or returns false. */
+static bool
+grow_planes(GpuSort *sort)
 {
 	GpuSortMemory *memory = &sort->memory;
 	uint64		step = Min(Max(memory->capacity, MIN_GROW_ROWS), MAX_GROW_ROWS);
@@ -254,6 +261,27 @@ gpusort_grow_planes(GpuSort *sort)
 	gpusort_set_rows_end(sort);
 	gpusort_show_memory(sort);
 	return true;
+}
+
+/*
+ * A part that can't be spilled is asked to take each of the rows that follow, which is twice for a
+ * row on a page.
+ */
+bool
+gpusort_grow_planes(GpuSort *sort)
+{
+	GpuSortMemory *memory = &sort->memory;
+
+	if (memory->refusals > 0)
+	{
+		memory->refusals--;
+		return false;
+	}
+	if (grow_planes(sort))
+		return true;
+	if (sort->parts.is_part)
+		memory->refusals = REFUSALS;
+	return false;
 }
 
 bool
