@@ -111,7 +111,7 @@ test_nodes(void)
 	}
 }
 
-/* A sort of uniform words. */
+/* A sort of one plane. */
 typedef struct plain_sort
 {
 	gs_plane	plane;
@@ -127,11 +127,11 @@ allocate(size_t bytes)
 }
 
 static void
-begin_plain(plain_sort *sort, unsigned participants)
+begin_plain(plain_sort *sort, key_shape shape, unsigned participants)
 {
 	uint64_t   *words = allocate(ROWS * sizeof(uint64_t));
 
-	keys_fill(words, ROWS, KEYS_UNIFORM64, 1);
+	keys_fill(words, ROWS, shape, 1);
 	sort->plane = (gs_plane) {.words = words};
 	sort->args = (gs_sort_args) {
 		.nrows = ROWS,
@@ -162,7 +162,7 @@ test_refusals(void)
 	plain_sort	sort;
 	gs_sort_args args;
 
-	begin_plain(&sort, 1);
+	begin_plain(&sort, KEYS_UNIFORM64, 1);
 	args = sort.args;
 	tap_ok(gs_shared_sort_init(sort.shared, &args, 0) == GS_INVALID, "no participants");
 	tap_ok(gs_shared_sort_init(sort.shared, &args, GS_MAX_PARTICIPANTS + 1) == GS_INVALID,
@@ -177,9 +177,39 @@ test_refusals(void)
 	end_plain(&sort);
 }
 
+/* Buckets are cut by a sample of the words where their leading bits say little, and only there. */
+static void
+test_splitters(void)
+{
+	static const struct
+	{
+		key_shape	shape;
+		bool		wanted;
+	}			cases[] = {
+		{KEYS_UNIFORM64, false}, {KEYS_SORTED, false}, {KEYS_ZERO, false},
+		{KEYS_TWO_VALUES, false}, {KEYS_OUTLIER, true}, {KEYS_AND4, true}, {KEYS_AND8, true},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		plain_sort	sort;
+		gs_participant *participant;
+		uint32_t	phase = 0;
+
+		begin_plain(&sort, cases[i].shape, 2);
+		participant = gs_participant_begin(sort.memory, sort.shared, &sort.args);
+		while (!gs_shared_sort_done(sort.shared, phase))
+			if (gs_participate(participant, phase++) != GS_OK)
+				abort();
+		tap_ok(sort.shared->by_splitters == cases[i].wanted, "%s: cut by %s",
+			   key_shape_name(cases[i].shape), cases[i].wanted ? "a sample" : "leading bits");
+		end_plain(&sort);
+	}
+}
+
 /* Cancelled in each phase: others see it, and the planes are as they were. */
 static void
-test_cancel(void)
+test_cancel(key_shape shape)
 {
 	volatile int flag = 0;
 	uint32_t	all_phases = UINT32_MAX;
@@ -194,7 +224,7 @@ test_cancel(void)
 		gs_status	status = GS_OK;
 		gs_sort_result result;
 
-		begin_plain(&sort, 2);
+		begin_plain(&sort, shape, 2);
 		sort.args.cancel = &flag;
 		participant = gs_participant_begin(sort.memory, sort.shared, &sort.args);
 		for (phases = 0; status == GS_OK && !gs_shared_sort_done(sort.shared, phases); phases++)
@@ -219,7 +249,7 @@ test_cancel(void)
 		if (stop == 0)
 			all_phases = phases;
 	}
-	tap_ok(stopped, "cancelled in each phase, and repeated");
+	tap_ok(stopped, "%s cancelled in each phase, and repeated", key_shape_name(shape));
 }
 
 int
@@ -230,6 +260,8 @@ main(int argc, char **argv)
 	test_teams();
 	test_few_rows();
 	test_nodes();
-	test_cancel();
+	test_splitters();
+	test_cancel(KEYS_UNIFORM64);
+	test_cancel(KEYS_AND8);
 	return tap_finish();
 }

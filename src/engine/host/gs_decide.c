@@ -7,6 +7,10 @@
  *
  *		key -> scan -> scatter -> [look -> count -> move -> copy]... -> [alone] -> finish
  *
+ * Once the key is known, a sample of it says whether buckets are cut by its leading bits or by
+ * splitters (gs_splitters.c).  With splitters, the scan only finds each row's bucket, and items are
+ * made while they are scattered.
+ *
  * The steps in brackets are for *nodes* only: buckets that have more rows than a task may have.  In
  * each round they are divided by the highest bits in which their items differ.  If a node's items
  * differ in no bit, its rows tie on the section: they get the next section of the key, or are equal
@@ -47,14 +51,10 @@ add_tasks(gs_shared_sort *shared, gs_range rows, gs_task_kind kind)
 }
 
 static void
-add_node(gs_shared_sort *shared, gs_node *nodes, uint64_t *count, gs_range rows, gs_cursor cursor)
+add_node(gs_shared_sort *shared, gs_node *nodes, uint64_t *count, gs_node node)
 {
 	if (*count < shared->max_nodes)
-	{
-		gs_node    *node = &nodes[(*count)++];
-
-		*node = (gs_node) {.rows = rows, .cursor = cursor};
-	}
+		nodes[(*count)++] = node;
 	else
 		shared->failed = true;
 }
@@ -165,19 +165,23 @@ sum_counters(uint64_t *counters, uint64_t pieces, unsigned bits, uint64_t begin)
 }
 
 /*
- * Makes tasks, or nodes in the other list, of rows that were distributed over 2^bits buckets.
- * starts[] has the positions at which buckets begin, cursor where the key goes on behind their
- * items, and nnodes says how many nodes the other list has; returns how many it has afterwards.
+ * Makes tasks, or nodes in the other list, of a node's rows, which were distributed over 2^bits
+ * buckets.  starts[] has the positions at which buckets begin, and nnodes says how many nodes the
+ * other list has; returns how many it has afterwards.
  */
 static uint64_t
-add_buckets(gs_shared_sort *shared, gs_range rows, const uint64_t *starts, unsigned bits,
-			gs_cursor cursor, uint64_t nnodes)
+add_buckets(gs_shared_sort *shared, const gs_node *node, const uint64_t *starts, unsigned bits,
+			uint64_t nnodes)
 {
-	gs_task		task = {.rows = {rows.begin, rows.begin}, .cursor = cursor};
+	gs_task		task = {
+		.rows = {node->rows.begin, node->rows.begin},
+		.cursor = node->cursor,
+		.refined = node->refined,
+	};
 
 	for (uint64_t bucket = 1; bucket <= UINT64_C(1) << bits; bucket++)
 	{
-		uint64_t	end = bucket < UINT64_C(1) << bits ? starts[bucket] : rows.end;
+		uint64_t	end = bucket < UINT64_C(1) << bits ? starts[bucket] : node->rows.end;
 		gs_range	found = {task.rows.end, end};
 
 		if (end - task.rows.begin <= shared->bucket_rows)
@@ -188,12 +192,47 @@ add_buckets(gs_shared_sort *shared, gs_range rows, const uint64_t *starts, unsig
 		add_task(shared, task);
 		if (gs_range_rows(found) > shared->task_rows)
 		{
-			add_node(shared, gs_shared_other_nodes(shared), &nnodes, found, cursor);
+			add_node(shared, gs_shared_other_nodes(shared), &nnodes,
+					 (gs_node) {
+				.rows = found,
+				.cursor = node->cursor,
+				.refined = node->refined,
+			});
 			found.begin = end;
 		}
 		task.rows = found;
 	}
 	add_task(shared, task);
+	return nnodes;
+}
+
+/*
+ * Does the same for all rows, distributed by splitters: each bucket's items have bits of their own,
+ * so no two of them become one task.
+ */
+static uint64_t
+add_split_buckets(gs_participant *participant)
+{
+	gs_shared_sort *shared = participant->shared;
+	const uint64_t *starts = gs_shared_counters(shared);
+	const uint64_t buckets = UINT64_C(1) << shared->digit_bits;
+	uint64_t	nnodes = 0;
+
+	for (uint64_t bucket = 0; bucket < buckets; bucket++)
+	{
+		uint64_t	end = bucket + 1 < buckets ? starts[bucket + 1] : shared->nrows;
+		gs_range	rows = {starts[bucket], end};
+		gs_cursor	cursor = gs_layout_start(participant->job.layout);
+		gs_section	before;
+
+		gs_section_build(&before, participant->job.layout, &cursor,
+						 participant->splitters.key_bits - participant->splitters.shifts[bucket]);
+		if (gs_range_rows(rows) > shared->task_rows)
+			add_node(shared, gs_shared_other_nodes(shared), &nnodes,
+					 (gs_node) {.rows = rows, .cursor = cursor});
+		else
+			add_task(shared, (gs_task) {.rows = rows, .cursor = cursor});
+	}
 	return nnodes;
 }
 
@@ -206,12 +245,16 @@ swap_node_lists(gs_shared_sort *shared, uint64_t nnodes)
 
 /* Makes tasks and nodes of all rows, which lie in buckets in their home. */
 static void
-divide_all(gs_shared_sort *shared)
+divide_all(gs_participant *participant)
 {
-	gs_range	all = {0, shared->nrows};
+	gs_shared_sort *shared = participant->shared;
+	gs_node		all = {.rows = {0, shared->nrows}, .cursor = shared->cursor};
 
-	swap_node_lists(shared, add_buckets(shared, all, gs_shared_counters(shared), shared->digit_bits,
-										shared->cursor, 0));
+	if (shared->by_splitters)
+		swap_node_lists(shared, add_split_buckets(participant));
+	else
+		swap_node_lists(shared, add_buckets(shared, &all, gs_shared_counters(shared),
+											shared->digit_bits, 0));
 	begin_round(shared);
 }
 
@@ -229,7 +272,6 @@ decide_after_key(gs_participant *participant)
 	if (shared->keys_only)
 		shared->id_bits = 0;
 	section_bits = gs_section_bits(layout->key_bits, shared->id_bits);
-	shared->bits_behind_first = layout->key_bits - section_bits;
 	if (layout->key_bits == 0)
 	{
 		add_tasks(shared, (gs_range) {0, shared->nrows}, GS_TASK_EQUAL);
@@ -240,6 +282,12 @@ decide_after_key(gs_participant *participant)
 	if (shared->digit_bits > section_bits)
 		shared->digit_bits = section_bits;
 	shared->digit_shift = shared->id_bits + section_bits - shared->digit_bits;
+	if (shared->digit_bits > 0)
+	{
+		gs_splitters splitters = gs_shared_splitters(shared);
+
+		shared->by_splitters = gs_splitters_make(&splitters, participant);
+	}
 	begin_step(shared, GS_STEP_SCAN, shared->npieces);
 }
 
@@ -256,12 +304,13 @@ decide_after_scan(gs_participant *participant)
 	if (shared->digit_bits == 0)
 	{
 		shared->nnodes = 0;
-		add_node(shared, gs_shared_nodes(shared), &shared->nnodes, (gs_range) {0, shared->nrows},
-				 shared->cursor);
+		add_node(shared, gs_shared_nodes(shared), &shared->nnodes,
+				 (gs_node) {.rows = {0, shared->nrows}, .cursor = shared->cursor});
 		begin_step(shared, GS_STEP_ALONE, 1);
 	}
-	else if (largest == shared->nrows || !atomic_load(&shared->fallen))
-		divide_all(shared);
+	else if (!shared->by_splitters &&
+			 (largest == shared->nrows || !atomic_load(&shared->fallen)))
+		divide_all(participant);
 	else
 		begin_step(shared, GS_STEP_SCATTER, shared->npieces);
 }
@@ -298,9 +347,10 @@ decide_on_node(gs_participant *participant, gs_node *node)
 		add_tasks(shared, node->rows, GS_TASK_EQUAL);
 		return false;
 	}
-	if (node->cursor.bits_left == shared->bits_behind_first)
+	if (!node->refined)
 		atomic_fetch_add(&shared->refined_rows, gs_range_rows(node->rows));
 	node->repack = true;
+	node->refined = true;
 	return true;
 }
 
@@ -366,8 +416,8 @@ decide_after_copy(gs_shared_sort *shared)
 		const gs_node *node = &nodes[i];
 
 		if (node->npieces > 0)
-			nnodes = add_buckets(shared, node->rows, gs_shared_counters(shared) + node->table,
-								 node->digit_bits, node->cursor, nnodes);
+			nnodes = add_buckets(shared, node, gs_shared_counters(shared) + node->table,
+								 node->digit_bits, nnodes);
 		else if (nnodes < shared->max_nodes)
 			others[nnodes++] = *node;
 	}
@@ -399,7 +449,7 @@ gs_decide(gs_participant *participant)
 			break;
 		case GS_STEP_SCATTER:
 			shared->home = 1;
-			divide_all(shared);
+			divide_all(participant);
 			break;
 		case GS_STEP_LOOK:
 			decide_after_look(participant);

@@ -25,6 +25,13 @@
  */
 #define RANK_ROWS	20
 
+/* So many items are looked at before at least so many are sorted. */
+#define SAMPLE_ITEMS	32
+#define SAMPLED_ROWS	512
+
+/* If more pairs of them tie, items tie so often that a digit more costs less than sorting ties. */
+#define RANDOM_TIES		2
+
 /* So many items are looked through between two looks at *cancel. */
 #define BLOCK_ITEMS		1024
 
@@ -142,6 +149,35 @@ copy_items(gs_job *job, uint64_t *to, const uint64_t *from, uint64_t count)
 	return true;
 }
 
+/*
+ * Returns whether so many items tie on the bits from `shift` up, but not on those below, that it
+ * pays to sort by more bits: from a sample, of which hardly two tie if the bits are random.
+ */
+static bool
+sample_ties(const gs_job *job, gs_range range, unsigned shift)
+{
+	uint64_t	rows = gs_range_rows(range);
+	uint64_t	step = rows / SAMPLE_ITEMS;
+	uint64_t	sample[SAMPLE_ITEMS];
+	unsigned	ties = 0;
+
+	if (rows < SAMPLED_ROWS || shift <= job->id_bits)
+		return false;
+	for (unsigned i = 0; i < SAMPLE_ITEMS; i++)
+	{
+		uint64_t	item = job->items[range.begin + i * step] >> job->id_bits;
+		unsigned	j;
+
+		for (j = i; j > 0 && sample[j - 1] > item; j--)
+			sample[j] = sample[j - 1];
+		sample[j] = item;
+	}
+	for (unsigned i = 1; i < SAMPLE_ITEMS; i++)
+		ties += sample[i] != sample[i - 1] &&
+			(sample[i] ^ sample[i - 1]) >> (shift - job->id_bits) == 0;
+	return ties > RANDOM_TIES;
+}
+
 /* Radix sorts a range by digits; the result is in job->items.  Returns false when cancelled. */
 static bool
 sort_digits(gs_job *job, gs_range range, gs_digits digits)
@@ -175,6 +211,8 @@ sort_radix(gs_job *job, gs_range range)
 	if (high_bit <= job->id_bits)	/* all items tie, so they are in order */
 		return true;
 	bits = gs_radix_bits(gs_range_rows(range), high_bit - job->id_bits);
+	if (sample_ties(job, range, high_bit - bits))
+		bits = gs_radix_most_bits(gs_range_rows(range), high_bit - job->id_bits);
 	low_bit = high_bit - bits;
 	return sort_digits(job, range, gs_radix_digits(gs_range_rows(range), low_bit, bits)) &&
 		gs_items_sort_ties(job, range, low_bit);

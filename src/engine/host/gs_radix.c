@@ -74,6 +74,15 @@ gs_radix_bits(uint64_t rows, unsigned available)
 	return wanted < available ? wanted : available;
 }
 
+/* Returns how many of the available bits so many rows can be sorted on at most at once. */
+unsigned
+gs_radix_most_bits(uint64_t rows, unsigned available)
+{
+	unsigned	most = GS_MAX_DIGITS * widest_digit(rows);
+
+	return most < available ? most : available;
+}
+
 /* Cuts bits [low_bit, low_bit + bits) into as few digits as possible. */
 gs_digits
 gs_radix_digits(uint64_t rows, unsigned low_bit, unsigned bits)

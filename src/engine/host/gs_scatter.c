@@ -90,31 +90,44 @@ write_line(const gs_scatter *scatter, uint64_t *to, uint64_t bucket, uint64_t en
 		to[position] = scatter->lines[bucket].items[position % GS_LINE_ITEMS];
 }
 
-/* Not inlined, since its loop needs all registers. */
+/* Puts an item into its bucket's line, and writes that if it is full. */
+static inline __attribute__((always_inline)) void
+put_item(const gs_scatter *scatter, uint64_t *to, uint64_t item, uint64_t bucket)
+{
+	gs_line    *lines = scatter->lines;
+	uint64_t	position = scatter->ends[bucket]++;
+
+	lines[bucket].items[position % GS_LINE_ITEMS] = item;
+	if (position % GS_LINE_ITEMS == GS_LINE_ITEMS - 1)
+	{
+		if (position - scatter->begins[bucket] >= GS_LINE_ITEMS - 1)
+			stream_line(to + position - (GS_LINE_ITEMS - 1), lines[bucket].items);
+		else
+			write_line(scatter, to, bucket, position + 1);
+	}
+}
+
+/* These are not inlined, since their loops need all registers. */
+
 __attribute__((noinline)) void
 gs_scatter_items(gs_scatter *scatter, uint64_t *to, const uint64_t *items, uint64_t count,
 				 unsigned shift, unsigned bits)
 {
+	const gs_scatter s = *scatter;
 	const uint64_t mask = gs_low_mask(bits);
-	gs_line    *lines = scatter->lines;
-	uint64_t   *ends = scatter->ends;
-	const uint64_t *begins = scatter->begins;
 
 	for (uint64_t i = 0; i < count; i++)
-	{
-		uint64_t	item = items[i];
-		uint64_t	bucket = item >> shift & mask;
-		uint64_t	position = ends[bucket]++;
+		put_item(&s, to, items[i], items[i] >> shift & mask);
+}
 
-		lines[bucket].items[position % GS_LINE_ITEMS] = item;
-		if (position % GS_LINE_ITEMS == GS_LINE_ITEMS - 1)
-		{
-			if (position - begins[bucket] >= GS_LINE_ITEMS - 1)
-				stream_line(to + position - (GS_LINE_ITEMS - 1), lines[bucket].items);
-			else
-				write_line(scatter, to, bucket, position + 1);
-		}
-	}
+__attribute__((noinline)) void
+gs_scatter_to(gs_scatter *scatter, uint64_t *to, const uint64_t *items, const uint16_t *buckets,
+			  uint64_t count)
+{
+	const gs_scatter s = *scatter;
+
+	for (uint64_t i = 0; i < count; i++)
+		put_item(&s, to, items[i], buckets[i]);
 }
 
 void

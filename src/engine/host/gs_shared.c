@@ -52,6 +52,9 @@
  */
 #define ODD_TASKS_PER_NODE		3
 
+/* Full tasks, and buckets that are cut by splitters, are at most so many for each full bucket. */
+#define TASKS_PER_BUCKET		4
+
 static inline uint64_t
 min_u64(uint64_t a, uint64_t b)
 {
@@ -88,8 +91,8 @@ gs_shared_plan(gs_shared_sort *shared)
 										MAX_TASK_ROWS), 2);
 	shared->bucket_rows = min_u64(GS_BUCKET_ROWS, shared->task_rows / 2);
 	shared->max_nodes = nrows / shared->task_rows + 1;
-	shared->max_tasks = 2 * (nrows / shared->bucket_rows) + nrows / shared->task_rows +
-		(GS_MAX_ROUNDS + 2) * ODD_TASKS_PER_NODE * shared->max_nodes;
+	shared->max_tasks = TASKS_PER_BUCKET * (nrows / shared->bucket_rows) +
+		nrows / shared->task_rows + (GS_MAX_ROUNDS + 2) * ODD_TASKS_PER_NODE * shared->max_nodes;
 	shared->max_counters = ((pieces + 1) << gs_shared_bucket_bits(shared, nrows)) +
 		2 * (nrows / shared->bucket_rows);
 	if (gs_shared_bucket_bits(shared, nrows) == 0)
@@ -106,6 +109,8 @@ gs_shared_plan(gs_shared_sort *shared)
 	bytes += gs_round_to_line(2 * shared->max_nodes * sizeof(gs_node));
 	shared->tasks = bytes;
 	bytes += gs_round_to_line(shared->max_tasks * sizeof(gs_task));
+	shared->splitters = bytes;
+	bytes += gs_splitters_bytes(gs_shared_bucket_bits(shared, nrows));
 	shared->counters = bytes;
 	return bytes + gs_round_to_line(shared->max_counters * sizeof(uint64_t));
 }
@@ -212,11 +217,12 @@ gs_participant_know_key(gs_participant *participant)
 	gs_participant_know_layout(participant);
 	job->keys_only = shared->keys_only;
 	job->id_bits = shared->id_bits;
-	job->bits_behind_first = shared->bits_behind_first;
 	if (!participant->has_section && job->layout->key_bits > 0)
 	{
+		participant->splitters = gs_shared_splitters(shared);
 		participant->behind_section = gs_layout_start(job->layout);
 		gs_section_build(&job->scratch->section, job->layout, &participant->behind_section,
+						 shared->by_splitters ? participant->splitters.key_bits :
 						 gs_job_section_bits(job, participant->behind_section));
 		participant->has_section = true;
 	}

@@ -6,6 +6,7 @@
  *	gs_participant	what each has for itself
  *	gs_steps		what a participant does in a phase: pieces of a step
  *	gs_decide		which step comes next; one participant decides, between two phases
+ *	gs_splitters	cutting buckets by a sample, where leading bits say little
  *	gs_scatter		distributing items over buckets
  *	gs_task			a bucket: sorted, refined, its row ids written
  */

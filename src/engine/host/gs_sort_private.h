@@ -227,6 +227,7 @@ typedef struct gs_digits
 } gs_digits;
 
 extern unsigned gs_radix_bits(uint64_t rows, unsigned available);
+extern unsigned gs_radix_most_bits(uint64_t rows, unsigned available);
 extern gs_digits gs_radix_digits(uint64_t rows, unsigned low_bit, unsigned bits);
 extern void gs_radix_clear(gs_job *job, gs_digits digits);
 extern void gs_radix_count(gs_job *job, gs_digits digits, const uint64_t *items, uint64_t count);
@@ -281,6 +282,10 @@ extern void gs_scatter_items(gs_scatter *scatter, uint64_t *to, const uint64_t *
 /* Writes the items that are left in lines. */
 extern void gs_scatter_end(gs_scatter *scatter, uint64_t *to, unsigned bits);
 
+/* Does the same with items whose buckets are told. */
+extern void gs_scatter_to(gs_scatter *scatter, uint64_t *to, const uint64_t *items,
+						  const uint16_t *buckets, uint64_t count);
+
 /*
  * gs_stream_lines() does the same as memcpy() of whole lines, for memory that is not going to be
  * read soon.  Other participants may see the lines only after gs_stream_end(), whatever else they
@@ -288,6 +293,45 @@ extern void gs_scatter_end(gs_scatter *scatter, uint64_t *to, unsigned bits);
  */
 extern void gs_stream_lines(uint64_t *to, const uint64_t *from, size_t lines);
 extern void gs_stream_end(void);
+
+/* ---------- splitters: buckets that are cut by a sample of the keys ---------- */
+
+/*
+ * 2^bits buckets of keys, of which the leading key_bits are looked at: at most 64.  The arrays have
+ * an element for each bucket.  An item of a bucket is a key without its lowest bits, `shift` of
+ * them, less the bucket's least key.
+ */
+typedef struct gs_splitters
+{
+	unsigned	bits;
+	unsigned	key_bits;
+	uint64_t   *tree;			/* the splitters as they are searched */
+	uint64_t   *least;
+	uint8_t    *shifts;
+} gs_splitters;
+
+static inline size_t
+gs_splitters_bytes(unsigned bits)
+{
+	return gs_round_to_line((2 * sizeof(uint64_t) + sizeof(uint8_t)) << bits);
+}
+
+/*
+ * Makes splitters from a sample of the rows, if that pays; returns false if not, or when cancelled.
+ * The layout is known, and nothing is in the workspace yet.
+ */
+extern bool gs_splitters_make(const gs_splitters *splitters, gs_participant *participant);
+
+/* Sets the buckets of `count` keys. */
+extern void gs_splitters_find(const gs_splitters *splitters, uint16_t *buckets,
+							  const uint64_t *keys, unsigned count);
+
+/* Returns the bits of a key by which rows of its bucket are sorted, as those of an item. */
+static inline uint64_t
+gs_splitters_item(const gs_splitters *splitters, uint16_t bucket, uint64_t key)
+{
+	return (key - splitters->least[bucket]) >> splitters->shifts[bucket];
+}
 
 /* ---------- shared: what participants have in common ---------- */
 
@@ -319,6 +363,7 @@ typedef struct gs_node
 	gs_range	rows;
 	gs_cursor	cursor;			/* where the key goes on behind the bits that its items have */
 	bool		repack;			/* the section at the cursor is to be put into the items first */
+	bool		refined;		/* it was so before */
 	unsigned	digit_bits;		/* width of this round's digit; 0: none */
 	unsigned	digit_shift;
 	uint64_t	first_piece;
@@ -342,6 +387,7 @@ typedef struct gs_task
 	gs_range	rows;
 	gs_cursor	cursor;
 	gs_task_kind kind;
+	bool		refined;		/* their items have another section than the first */
 	bool		continued;		/* they equal the row before them, too */
 } gs_task;
 
@@ -368,6 +414,7 @@ struct gs_shared_sort
 	size_t		stats;
 	size_t		nodes;
 	size_t		tasks;
+	size_t		splitters;
 	size_t		counters;
 
 	/* written by participants while they work */
@@ -383,11 +430,11 @@ struct gs_shared_sort
 	gs_step		step;
 	uint64_t	pieces;			/* how many pieces the step has */
 	bool		keys_only;
-	unsigned	digit_bits;		/* the digit that all rows are distributed by; 0: none */
-	unsigned	digit_shift;
+	unsigned	digit_bits;		/* there are 2^digit_bits buckets of all rows; 0: none */
+	unsigned	digit_shift;	/* of the leading bits, if buckets are cut by these */
+	bool		by_splitters;
 	unsigned	home;			/* the half of the workspace that has the items: 0 or 1 */
 	unsigned	rounds;
-	uint64_t	bits_behind_first;
 	uint64_t	key_bits;
 	gs_cursor	cursor;			/* where the key goes on behind its first section */
 	unsigned	node_list;		/* which of the two lists has the nodes */
@@ -419,6 +466,22 @@ static inline gs_task *
 gs_shared_tasks(gs_shared_sort *shared)
 {
 	return (gs_task *) ((char *) shared + shared->tasks);
+}
+
+/* Returns the splitters, for a process that knows the layout. */
+static inline gs_splitters
+gs_shared_splitters(gs_shared_sort *shared)
+{
+	uint64_t	buckets = UINT64_C(1) << shared->digit_bits;
+	uint64_t   *tree = (uint64_t *) ((char *) shared + shared->splitters);
+
+	return (gs_splitters) {
+		.bits = shared->digit_bits,
+		.key_bits = gs_section_bits(shared->key_bits, 0),
+		.tree = tree,
+		.least = tree + buckets,
+		.shifts = (uint8_t *) (tree + 2 * buckets),
+	};
 }
 
 static inline uint64_t *
@@ -461,6 +524,7 @@ struct gs_participant
 	gs_job		job;
 	uint64_t   *halves[2];		/* the two halves of the workspace */
 	gs_cursor	behind_section;	/* where the key goes on behind its first section */
+	gs_splitters splitters;		/* if buckets are cut by them */
 	gs_scatter	scatter;
 };
 

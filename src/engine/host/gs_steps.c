@@ -79,19 +79,55 @@ count_block(uint64_t *counters, const uint64_t *items, unsigned count, bool in_o
 			counters[items[i] >> shift & mask]++;
 }
 
+/*
+ * Returns where the buckets of all rows are written down when splitters cut them: where items would
+ * lie, which are made only when they are distributed.
+ */
+static uint16_t *
+row_buckets(const gs_participant *participant)
+{
+	return (uint16_t *) home(participant);
+}
+
+/* Finds and counts the buckets of rows that splitters cut.  Returns false when cancelled. */
+static bool
+split(gs_participant *participant, uint64_t *counters, gs_range rows)
+{
+	uint64_t	keys[GS_PACK_BLOCK_ROWS];
+
+	for (uint64_t row = rows.begin; row < rows.end; row += GS_PACK_BLOCK_ROWS)
+	{
+		uint64_t	left = rows.end - row;
+		unsigned	count = (unsigned) (left < GS_PACK_BLOCK_ROWS ? left : GS_PACK_BLOCK_ROWS);
+		uint16_t   *buckets = row_buckets(participant) + row;
+
+		gs_pack_keys(keys, &participant->job.scratch->section, row, count);
+		gs_splitters_find(&participant->splitters, buckets, keys, count);
+		for (unsigned i = 0; i < count; i++)
+			counters[buckets[i]]++;
+		if (gs_job_cancelled(&participant->job, count))
+			return false;
+	}
+	atomic_store(&participant->shared->fallen, true);
+	return true;
+}
+
 static bool
 do_scan(gs_participant *participant, uint64_t piece, gs_range rows)
 {
 	gs_shared_sort *shared = participant->shared;
 	gs_job	   *job = &participant->job;
 	uint64_t   *counters = gs_shared_counters(shared) + (piece << shared->digit_bits);
-	uint64_t	last = item_before(participant, rows.begin);
+	uint64_t	last;
 	gs_order	order = {true, true};
 	bool		fallen = false;
 	uint64_t	block[GS_PACK_BLOCK_ROWS] __attribute__((aligned(GS_LINE_BYTES)));
 
 	if (shared->digit_bits > 0)
 		memset(counters, 0, sizeof(uint64_t) << shared->digit_bits);
+	if (shared->by_splitters)
+		return split(participant, counters, rows);
+	last = item_before(participant, rows.begin);
 	for (uint64_t row = rows.begin; row < rows.end; row += GS_PACK_BLOCK_ROWS)
 	{
 		uint64_t	left = rows.end - row;
@@ -142,11 +178,47 @@ scatter(gs_participant *participant, gs_range rows, const uint64_t *positions, u
 	return true;
 }
 
+/*
+ * Makes items of rows and distributes them over the buckets that splitters cut, whose next
+ * positions these are.  Returns false when cancelled.
+ */
+static bool
+scatter_split(gs_participant *participant, gs_range rows, const uint64_t *positions)
+{
+	const gs_splitters splitters = participant->splitters;
+	const gs_job *job = &participant->job;
+	gs_scatter *scatter = &participant->scatter;
+	uint64_t   *to = other_half(participant);
+	uint64_t	items[GS_PACK_BLOCK_ROWS];
+
+	gs_scatter_begin(scatter, positions, splitters.bits);
+	for (uint64_t row = rows.begin; row < rows.end; row += GS_PACK_BLOCK_ROWS)
+	{
+		uint64_t	left = rows.end - row;
+		unsigned	count = (unsigned) (left < GS_PACK_BLOCK_ROWS ? left : GS_PACK_BLOCK_ROWS);
+		const uint16_t *buckets = row_buckets(participant) + row;
+
+		gs_pack_keys(items, &job->scratch->section, row, count);
+		if (!job->keys_only)
+			for (unsigned i = 0; i < count; i++)
+				items[i] = gs_splitters_item(&splitters, buckets[i], items[i]) << job->id_bits |
+					(row + i);
+		gs_scatter_to(scatter, to, items, buckets, count);
+		if (gs_job_cancelled(&participant->job, count))
+			return false;
+	}
+	gs_scatter_end(scatter, to, splitters.bits);
+	return true;
+}
+
 static bool
 do_scatter(gs_participant *participant, uint64_t piece, gs_range rows)
 {
 	gs_shared_sort *shared = participant->shared;
 
+	if (shared->by_splitters)
+		return scatter_split(participant, rows,
+							 gs_shared_counters(shared) + (piece << shared->digit_bits));
 	return scatter(participant, rows, gs_shared_counters(shared) + (piece << shared->digit_bits),
 				   shared->digit_shift, shared->digit_bits);
 }

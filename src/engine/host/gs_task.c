@@ -130,15 +130,19 @@ write_ids(gs_participant *participant, const gs_task *task)
 			items[i] &= mask;
 }
 
-/* Sets where the job's items, its spare memory and its bits of the bitmap are. */
+/*
+ * Sets where the job's items, its spare memory and its bits of the bitmap are.  The cursor is where
+ * the key goes on behind the items' bits; `refined` says that their rows were counted as refined.
+ */
 static void
-aim_at(gs_participant *participant, gs_range rows, uint64_t *spare)
+aim_at(gs_participant *participant, gs_range rows, uint64_t *spare, gs_cursor cursor, bool refined)
 {
 	gs_job	   *job = &participant->job;
 
 	job->items = participant->halves[participant->shared->home] + rows.begin;
 	job->spare = spare;
 	job->positions = rows;
+	job->bits_behind_first = refined ? UINT64_MAX : cursor.bits_left;
 	job->moved = false;
 	job->refined_rows = 0;
 }
@@ -161,7 +165,7 @@ gs_task_finish(gs_participant *participant, const gs_task *task)
 	gs_job	   *job = &participant->job;
 	uint64_t	count = gs_range_rows(task->rows);
 
-	aim_at(participant, task->rows, own_memory(participant));
+	aim_at(participant, task->rows, own_memory(participant), task->cursor, task->refined);
 	if (task->kind == GS_TASK_SORT && !sort_items(job, count, task->cursor))
 		return false;
 	if (task->kind == GS_TASK_EQUAL && job->equal != NULL)
@@ -175,7 +179,8 @@ bool
 gs_task_finish_node(gs_participant *participant, const gs_node *node)
 {
 	aim_at(participant, node->rows,
-		   participant->halves[1 - participant->shared->home] + node->rows.begin);
+		   participant->halves[1 - participant->shared->home] + node->rows.begin,
+		   node->cursor, node->refined);
 	if (!sort_items(&participant->job, gs_range_rows(node->rows), node->cursor))
 		return false;
 	add_findings(participant);
