@@ -42,6 +42,13 @@ SELECT columns, together(format('SELECT a.id, b.id AS j FROM sizes a LEFT JOIN s
 FROM unnest(ARRAY['one', 'three', 'several', 'nulls', 'nothing', 'pad', 'prefix', 'n', 'several, nulls', 'three, pad']) columns;
 SELECT together('SELECT a.id, b.id AS j FROM sizes a JOIN sizes b ON a.several = b.several AND a.pad < b.pad WHERE b.id % 10 = 1', 'Merge');
 
+-- Rows that parts refuse, and sorted rows that all participants need: within work_mem they take no file, no
+-- more than they do in PostgreSQL; beyond it they do, and are found behind the others.
+SELECT setting, memory, together('SELECT id, rank() OVER (PARTITION BY many ORDER BY n, id) AS r FROM sizes', 'Sliced By', VARIADIC setting || memory),
+	together('SELECT a.id, b.id AS j FROM sizes a JOIN sizes b ON a.several = b.several AND a.pad <= b.pad WHERE b.id % 10 = 1', 'Merge.*each participant', VARIADIC setting || memory)
+FROM unnest(ARRAY['gpusort.inject_fault=codec', 'gpusort.inject_fault=memory', 'gpusort.pool_quota=1', 'gpusort.pool_quota=20']) setting,
+	(VALUES (ARRAY['temp_file_limit=0', 'work_mem=16MB', 'hash_mem_multiplier=1']), (ARRAY['temp_file_limit=-1', 'work_mem=256kB', 'hash_mem_multiplier=1'])) m(memory);
+
 -- Rows in files, with one participant, again and again: the Gather is rescanned.
 SET enable_nestloop = on;
 SELECT setting, together('SELECT o, s.* FROM generate_series(1, 3) o LEFT JOIN (SELECT id, count(*) OVER (PARTITION BY several) AS c FROM sizes OFFSET 0) s ON s.id % 10 - o BETWEEN 0 AND 0', 'Nested Loop.*Function Scan.*Shared', setting),
@@ -84,17 +91,17 @@ SELECT shared($$SELECT s::text FROM (SELECT a.id, b.id AS j FROM sizes a JOIN si
 -- What EXPLAIN says.
 SELECT plan_lines('SELECT count(*) OVER (PARTITION BY several, pad COLLATE "POSIX" ORDER BY n DESC, id) FROM sizes');
 EXPLAIN (COSTS OFF) SELECT a.id FROM sizes a JOIN sizes b ON a.several = b.several AND a.pad = b.pad;
-CREATE FUNCTION explained(query text, OUT collected int8, OUT through_files int8, OUT method text, OUT sliced_by jsonb, OUT rows_to jsonb, OUT returned int8)
+CREATE FUNCTION explained(query text, OUT collected int8, OUT through_store int8, OUT method text, OUT sliced_by jsonb, OUT rows_to jsonb, OUT returned int8)
 LANGUAGE sql AS $$
-	SELECT total(node, 'Rows Collected'), total(node, 'Rows Through Files'), node ->> 'Sort Method', node -> 'Sliced By', node -> 'Rows To',
+	SELECT total(node, 'Rows Collected'), total(node, 'Rows Through Store'), node ->> 'Sort Method', node -> 'Sliced By', node -> 'Rows To',
 		round((node -> 'Actual Rows')::numeric * (node -> 'Actual Loops')::numeric, -2)
 	FROM executed(query, 'GpuSort Shared') node
 $$;
 SELECT * FROM explained('SELECT count(*) OVER (PARTITION BY several ORDER BY id) FROM sizes');
-SELECT collected, through_files, method, rows_to FROM explained('SELECT a.id FROM sizes a JOIN sizes b ON a.pad = b.pad AND a.one = b.one');
+SELECT collected, through_store, method, rows_to FROM explained('SELECT a.id FROM sizes a JOIN sizes b ON a.pad = b.pad AND a.one = b.one');
 SET gpusort.inject_fault = codec;
-SELECT method, sliced_by, rows_to, returned, collected + through_files AS rows FROM explained('SELECT count(*) OVER (PARTITION BY several ORDER BY id) FROM sizes');
-SELECT through_files > 0 AS files, rows_to FROM explained('SELECT a.id FROM sizes a JOIN sizes b ON a.pad = b.pad AND a.one = b.one');
+SELECT method, sliced_by, rows_to, returned, collected + through_store AS rows FROM explained('SELECT count(*) OVER (PARTITION BY several ORDER BY id) FROM sizes');
+SELECT through_store > 0 AS store, rows_to FROM explained('SELECT a.id FROM sizes a JOIN sizes b ON a.pad = b.pad AND a.one = b.one');
 RESET gpusort.inject_fault;
 SET max_parallel_workers = 0;
 SELECT * FROM explained('SELECT count(*) OVER (PARTITION BY several ORDER BY id) FROM sizes');

@@ -171,6 +171,22 @@ CREATE INDEX ON t (url, pad);
 RESET temp_file_limit;
 SELECT files();
 
+-- Where files may not be as large as memory, PostgreSQL decides when memory is full: it may do without.
+SET temp_file_limit = 0;
+SET work_mem = '16MB';
+SET maintenance_work_mem = '16MB';
+SET gpusort.inject_fault = memory;
+SELECT check_sort('no files', 'SELECT * FROM t ORDER BY k', 'k');
+CREATE TABLE c AS SELECT * FROM t;
+CREATE INDEX by_k ON c (k);
+CLUSTER c USING by_k;
+SELECT array_agg(k) = array_agg(k ORDER BY k) AS clustered FROM (SELECT k FROM c OFFSET 0) q;
+DROP TABLE c;
+SET gpusort.inject_fault = none;
+RESET temp_file_limit;
+SET work_mem = '64kB';
+SET maintenance_work_mem = '1MB';
+
 -- Index builds.
 SELECT check_index(definition)
 FROM unnest(ARRAY['CREATE INDEX %s ON t (k)', 'CREATE UNIQUE INDEX %s ON t (id DESC)', 'CREATE INDEX %s ON t (few)', 'CREATE INDEX %s ON t (few, s)',

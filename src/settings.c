@@ -57,6 +57,13 @@ double		gpusort_cost_gather = 2000.0;
 double		gpusort_first_row_weight = 1.0;
 double		gpusort_cost_fetch = 0.2;
 
+bool
+gpusort_may_spill(size_t memory_bytes)
+{
+	return gpusort_enable_spill &&
+		(temp_file_limit < 0 || temp_file_limit >= memory_bytes / 1024);
+}
+
 static const struct config_enum_entry engine_options[] = {
 	{"auto", GPUSORT_ENGINE_AUTO, false},
 	{"host", GPUSORT_ENGINE_HOST, false},

@@ -84,6 +84,12 @@ extern double gpusort_cost_gather;
 extern double gpusort_cost_fetch;
 extern double gpusort_first_row_weight;
 
+/*
+ * Returns whether a sort that may have so much private memory goes on in temporary files when it is
+ * full.  Not if temp_file_limit is less than that: PostgreSQL might do without files, or fails too.
+ */
+extern bool gpusort_may_spill(size_t memory_bytes);
+
 /* Called from _PG_init(): defines the variables above. */
 extern void gpusort_define_settings(void);
 

@@ -114,7 +114,8 @@ gpusort_cluster_is_eligible(Relation heap, Relation index, size_t limit_bytes, G
 
 	if (!is_eligible(heap, index, spec, &estimate, reason))
 		return false;
-	if (gpusort_force || gpusort_enable_spill || fits_memory(spec, &estimate, limit_bytes))
+	if (gpusort_force || gpusort_may_spill(limit_bytes) ||
+		fits_memory(spec, &estimate, limit_bytes))
 		return true;
 	*reason = "rows estimated not to fit into maintenance_work_mem and the pool";
 	return false;

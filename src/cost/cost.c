@@ -335,7 +335,7 @@ spill_cost(double rows, double row_bytes, const GpuSortEstimate *estimate)
 	double		bytes = rows * row_bytes;
 	Cost		page_cost = 0.75 * seq_page_cost + 0.25 * random_page_cost;
 
-	if (!gpusort_enable_spill || gpusort_fits_memory(estimate))
+	if (!gpusort_may_spill(gpusort_memory_limit()) || gpusort_fits_memory(estimate))
 		return 0;
 	return 2 * bytes / BLCKSZ * page_cost * spilled_share(bytes) + estimate->collect_cost +
 		rows * estimate->refine_cost;
@@ -657,7 +657,7 @@ gpusort_worth_it(double rows, int width, double limit_rows, const GpuSortEstimat
 		*reason = "fewer rows estimated than gpusort.min_rows";
 	else if (is_for_bounded_sort(rows, width, limit_rows, estimate))
 		*reason = "few rows wanted of many, which a bounded sort finds faster";
-	else if (!gpusort_enable_spill && !gpusort_fits_memory(estimate))
+	else if (!gpusort_may_spill(gpusort_memory_limit()) && !gpusort_fits_memory(estimate))
 		*reason = why_memory_is_short(estimate);
 	else
 		return true;
@@ -684,5 +684,5 @@ gpusort_cost_pool_suffices(const GpuSortEstimate *estimate, int participants)
 		GSD_EXTENT_BYTES;
 
 	return gpusort_fits_pool(estimate, participants) ||
-		(gpusort_enable_spill && least_bytes <= pool_bytes(least_bytes));
+		(gpusort_may_spill(gpusort_memory_limit()) && least_bytes <= pool_bytes(least_bytes));
 }

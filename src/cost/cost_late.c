@@ -12,6 +12,7 @@
 
 #include "cost/cost.h"
 #include "settings.h"
+#include "sort/sort.h"
 
 /*
  * What a narrow row costs in addition when it is collected, since the scan projects it and it is
@@ -73,7 +74,7 @@ gpusort_late_may_pay(double rows, double limit_rows, const GpuSortEstimate *esti
 	double		wanted = limit_rows > 0 ? Min(limit_rows, rows) : rows;
 	Cost		least = rows * NARROW_ROW_COST + wanted * gpusort_cost_fetch * ORDERED_SHARE;
 
-	return gpusort_late_rows == GPUSORT_LATE_ON || !gpusort_enable_spill ||
+	return gpusort_late_rows == GPUSORT_LATE_ON || !gpusort_may_spill(gpusort_memory_limit()) ||
 		gpusort_cost_until(estimate, rows, limit_rows) > least;
 }
 
@@ -94,7 +95,7 @@ gpusort_choose_late(const GpuSortFetch *fetch, double rows, double limit_rows,
 	late.run_cost += late.fetch_cost;
 
 	/* If nothing can be spilled, rows that don't fit are not sorted here at all. */
-	if (!gpusort_enable_spill && fits(&late, fetch->participants) &&
+	if (!gpusort_may_spill(gpusort_memory_limit()) && fits(&late, fetch->participants) &&
 		!fits(estimate, fetch->participants))
 		cheaper = true;
 	else

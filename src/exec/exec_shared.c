@@ -138,7 +138,7 @@ explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 	if (!es->analyze || !node->report.performed)
 		return;
 	gpusort_explain_report(&node->report, es);
-	gpusort_explain_counts(&node->kept, "Files", es);
+	gpusort_explain_counts(&node->kept, "Store", es);
 }
 
 GpuSortNodeKind gpusort_shared_kind = {

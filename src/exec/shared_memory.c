@@ -16,67 +16,8 @@
 
 #include "exec/exec.h"
 #include "exec/shared_private.h"
-#include "pg_compat/executor.h"
 #include "sort/sort.h"
 #include "team/worker_wait.h"
-
-/* ---------- rows that parts have refused ---------- */
-
-/*
- * A participant that refuses rows writes them into a temporary file of its own.  All of these files
- * make up one store, which the participant that sorts reads when all have finished.
- */
-
-/*
- * Begins access to the store of refused rows, in the current memory context.  The leader
- * initializes the store, in shared memory, for so many participants; a worker attaches to it.
- */
-static void
-gpusort_begin_refused(GpuSortRefused *refused, SharedTuplestore *store, int participants,
-					  SharedFileSet *files)
-{
-	refused->context = CurrentMemoryContext;
-	if (IsParallelWorker())
-		refused->rows = sts_attach(store, ParallelWorkerNumber + 1, files);
-	else
-		refused->rows = sts_initialize(store, participants, 0, 0, 0, files, "gpusort.refused");
-}
-
-void
-gpusort_keep_refused(GpuSortRefused *refused, TupleTableSlot *row)
-{
-	MemoryContext old = MemoryContextSwitchTo(refused->context);
-	bool		should_free;
-	MinimalTuple tuple = ExecFetchSlotMinimalTuple(row, &should_free);
-
-	sts_puttuple(refused->rows, NULL, tuple);
-	if (should_free)
-		pfree(tuple);
-	MemoryContextSwitchTo(old);
-}
-
-void
-gpusort_finish_refused(GpuSortRefused *refused)
-{
-	sts_end_write(refused->rows);
-}
-
-void
-gpusort_put_refused(GpuSortRefused *refused, TupleDesc desc, GpuSort *sort)
-{
-	TupleTableSlot *slot = gpusort_make_slot(desc, &TTSOpsMinimalTuple);
-	MinimalTuple tuple;
-
-	sts_begin_parallel_scan(refused->rows);
-	while ((tuple = sts_parallel_scan_next(refused->rows, NULL)) != NULL)
-	{
-		CHECK_FOR_INTERRUPTS();
-		ExecStoreMinimalTuple(tuple, slot, false);
-		gpusort_put_slot(sort, slot);
-	}
-	sts_end_parallel_scan(refused->rows);
-	ExecClearTuple(slot);
-}
 
 /* ---------- what one execution has ---------- */
 
@@ -113,7 +54,7 @@ refused_offset(int participants)
 static Size
 view_offset(int participants)
 {
-	return refused_offset(participants) + MAXALIGN(sts_estimate(participants));
+	return refused_offset(participants) + MAXALIGN(participants * sizeof(GpuSortPassedRows));
 }
 
 static Size
@@ -122,10 +63,23 @@ team_offset(int participants)
 	return view_offset(participants) + MAXALIGN(gpusort_view_shared_bytes());
 }
 
-static SharedTuplestore *
+static GpuSortPassedRows *
 refused_rows(GpuSortShared *shared)
 {
-	return (SharedTuplestore *) ((char *) shared + refused_offset(shared->participants));
+	return (GpuSortPassedRows *) ((char *) shared + refused_offset(shared->participants));
+}
+
+GpuSortRowPlace
+gpusort_place_of_refused(const GpuSortSharedState *node, int i)
+{
+	GpuSortRowPlace place = {
+		.rows = &refused_rows(node->shared)[i],
+		.area = node->css.ss.ps.state->es_query_dsa,
+		.files = &node->shared->files
+	};
+
+	snprintf(place.name, sizeof(place.name), "gpusort.refused.%d", i);
+	return place;
 }
 
 static GpuSortSharedView *
@@ -176,10 +130,10 @@ begin_access(GpuSortSharedState *node)
 {
 	GpuSortShared *shared = node->shared;
 	GpuSortResult *result = &node->result;
+	GpuSortRowPlace refused = gpusort_place_of_refused(node, ParallelWorkerNumber + 1);
 	MemoryContext old = MemoryContextSwitchTo(gpusort_shared_context(node));
 
-	gpusort_begin_refused(&node->refused, refused_rows(shared), shared->participants,
-						  &shared->files);
+	gpusort_pass_begin(&node->refused, &refused);
 	MemoryContextSwitchTo(old);
 	node->team = team_of(shared);
 	result->spec = &node->spec;
@@ -187,6 +141,7 @@ begin_access(GpuSortSharedState *node)
 	result->slice_columns = node->slice_columns;
 	result->shared = &shared->result;
 	result->room = shared->in_pool ? room_for_view(shared) : NULL;
+	result->area = node->css.ss.ps.state->es_query_dsa;
 	result->files = &shared->files;
 }
 
@@ -199,6 +154,8 @@ begin_execution(GpuSortSharedState *node)
 	gpusort_shared_forget(node);
 	BarrierInit(&shared->barrier, 0);
 	gpusort_result_init(&shared->result);
+	for (int i = 0; i < shared->participants; i++)
+		gpusort_passed_init(&refused_rows(shared)[i]);
 	memset(&shared->report, 0, sizeof(shared->report));
 	gpusort_team_init(team_of(shared), 0);
 	memset(shared->counts, 0, shared->participants * sizeof(GpuSortCollectCounts));
@@ -229,10 +186,16 @@ gpusort_reinitialize_shared(CustomScanState *css, ParallelContext *pcxt, void *c
 {
 	GpuSortSharedState *node = (GpuSortSharedState *) css;
 
-	if (node->shared == NULL)
+	dsa_area   *area = css->ss.ps.state->es_query_dsa;
+	GpuSortShared *shared = node->shared;
+
+	if (shared == NULL)
 		return;
-	SharedFileSetDeleteAll(&node->shared->files);
-	node->shared->rescanned = true;
+	SharedFileSetDeleteAll(&shared->files);
+	gpusort_passed_free(&shared->result.passed, area);
+	for (int i = 0; i < shared->participants; i++)
+		gpusort_passed_free(&refused_rows(shared)[i], area);
+	shared->rescanned = true;
 	begin_execution(node);
 }
 

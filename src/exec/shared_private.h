@@ -12,31 +12,11 @@
 #include "storage/barrier.h"
 #include "storage/dsm.h"
 #include "storage/sharedfileset.h"
-#include "utils/sharedtuplestore.h"
 
 #include "exec/explain_private.h"
 #include "sort/sort.h"
 #include "sort/sort_parts.h"
 #include "sort/sort_result.h"
-
-/* ---------- refused: rows that the parts of a shared sort have refused ---------- */
-
-/* A participant's access to the store of all refused rows. */
-typedef struct GpuSortRefused
-{
-	SharedTuplestoreAccessor *rows;
-	MemoryContext context;		/* the memory context that `rows` was begun in */
-} GpuSortRefused;
-
-/* Put a row into the store; and say that this participant has put its last one. */
-extern void gpusort_keep_refused(GpuSortRefused *refused, TupleTableSlot *row);
-extern void gpusort_finish_refused(GpuSortRefused *refused);
-
-/*
- * Puts all refused rows, which have this descriptor, into the sort.  All participants must have
- * finished writing.
- */
-extern void gpusort_put_refused(GpuSortRefused *refused, TupleDesc desc, GpuSort *sort);
 
 /* ---------- state: of the node, and what its participants share ---------- */
 
@@ -49,8 +29,8 @@ typedef enum GpuSortSharedPhase
 } GpuSortSharedPhase;
 
 /*
- * Lives in dynamic shared memory.  Behind it lie the store of refused rows, room for a view of the
- * result, and the team that sorts.
+ * Lives in dynamic shared memory.  Behind it lie the rows that each participant's part has refused,
+ * room for a view of the result, and the team that sorts.
  */
 typedef struct GpuSortShared
 {
@@ -84,7 +64,7 @@ typedef struct GpuSortSharedState
 	GpuSortParts *parts;		/* NULL: rows have no place in the pool */
 	GpuSortTeam *team;			/* participants that help while one of them sorts */
 	GpuSort    *owner;			/* in the leader: owns all extents */
-	GpuSortRefused refused;
+	GpuSortRowWriter refused;	/* rows that this participant's part has refused */
 
 	/*
 	 * `context` lives until the query's memory goes, when no worker is left; a node is ended
@@ -107,6 +87,9 @@ typedef struct GpuSortSharedState
 	GpuSortReport report;
 	GpuSortKeptCounts kept;
 } GpuSortSharedState;
+
+/* Returns where the rows are that the part of participant number i has refused. */
+extern GpuSortRowPlace gpusort_place_of_refused(const GpuSortSharedState *node, int i);
 
 /* ---------- memory: what participants share, and the memory of one execution ---------- */
 

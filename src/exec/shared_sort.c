@@ -21,10 +21,10 @@
  *	  not be started, or a leader that does not take part.
  *	- A participant that raises an error makes the query fail, which ends all waits.
  *
- * Rows that a part refuses (no room, no encoding) go to temporary files, one for each participant
- * (shared_memory.c).  The participant that sorts puts them into the joined sort, behind all other
- * rows.  From then on they are treated as any sort's rows: they take private memory if need be, and
- * the sort may be handed over to tuplesort.
+ * Rows that a part refuses (no room, no encoding) are passed to the participant that sorts
+ * (sort_result.h), which puts them into the joined sort, behind all other rows.  From then on they
+ * are treated as any sort's rows: they take private memory if need be, and the sort may be handed
+ * over to tuplesort.
  *
  * Where the query turns out not to run in parallel (cursors, Execute with a row limit, no dynamic
  * shared memory), the leader sorts by itself, as a GpuSort node does.
@@ -32,6 +32,7 @@
 #include "postgres.h"
 
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
@@ -39,6 +40,7 @@
 #include "exec/exec.h"
 #include "exec/shared_private.h"
 #include "pg_compat.h"
+#include "pg_compat/executor.h"
 #include "sort/sort.h"
 #include "sort/sort_input.h"
 #include "sort/sort_parts.h"
@@ -49,6 +51,43 @@
 static uint32 wait_event = 0;
 
 /* ---------- collecting and sorting ---------- */
+
+/* Passes a row on that this participant's part has refused. */
+static void
+pass_refused(GpuSortSharedState *node, TupleTableSlot *row)
+{
+	bool		should_free;
+	MinimalTuple tuple = ExecFetchSlotMinimalTuple(row, &should_free);
+
+	gpusort_pass_row(&node->refused, tuple);
+	if (should_free)
+		pfree(tuple);
+}
+
+/* Puts the rows that parts have refused into the joined sort. */
+static void
+put_refused(GpuSortSharedState *node, TupleDesc desc, GpuSort *sort)
+{
+	TupleTableSlot *slot = gpusort_make_slot(desc, &TTSOpsMinimalTuple);
+
+	for (int i = 0; i < node->shared->participants; i++)
+	{
+		GpuSortRowPlace place = gpusort_place_of_refused(node, i);
+		GpuSortRowReader reader;
+		MinimalTuple tuple;
+
+		gpusort_passed_open(&reader, &place);
+		while ((tuple = gpusort_passed_next(&reader)) != NULL)
+		{
+			CHECK_FOR_INTERRUPTS();
+			ExecStoreMinimalTuple(tuple, slot, false);
+			gpusort_put_slot(sort, slot);
+		}
+		gpusort_passed_close(&reader);
+		gpusort_passed_free(place.rows, place.area);
+	}
+	ExecClearTuple(slot);
+}
 
 /* Reads the child into this participant's part. */
 static void
@@ -75,10 +114,10 @@ collect(GpuSortSharedState *node)
 	gpusort_worker_fault("a part of a sort");
 	while ((refused = gpusort_drain_input(&input)) != NULL)
 	{
-		gpusort_keep_refused(&node->refused, refused);
+		pass_refused(node, refused);
 		counts->refused++;
 	}
-	gpusort_finish_refused(&node->refused);
+	gpusort_pass_end(&node->refused);
 	if (input.sort != NULL)
 	{
 		gpusort_parts_finish_part(node->parts, input.sort);
@@ -108,7 +147,7 @@ join_parts(GpuSortSharedState *node)
 	}
 	else
 		sort = gpusort_begin(desc, &node->spec, false);
-	gpusort_put_refused(&node->refused, desc, sort);
+	put_refused(node, desc, sort);
 	MemoryContextSwitchTo(old);
 	return sort;
 }

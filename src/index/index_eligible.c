@@ -135,7 +135,7 @@ is_worth_it(Relation heap, const Tuples *tuples, size_t limit_bytes, GpuSortSpec
 	tuple_bytes = estimate.memory_bytes - rows * header_bytes;
 	if (rows < gpusort_min_rows)
 		*reason = "fewer rows estimated than gpusort.min_rows";
-	else if (tuples->is_partial || gpusort_enable_spill)
+	else if (tuples->is_partial || gpusort_may_spill(limit_bytes))
 		return true;
 	else if (tuple_bytes > limit_bytes + gpusort_sort_pool_limit())
 		*reason = "tuples estimated not to fit into maintenance_work_mem and the pool";

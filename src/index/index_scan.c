@@ -156,7 +156,8 @@ gpusort_forecast_no_room(const GpuSortIndexReader *reader)
 	 * we can count the leader's own rows only while the leader's sort does not mix them with
 	 * workers' rows
 	 */
-	if (gpusort_enable_spill || gpusort_force || rows->part_full ||
+	if (gpusort_may_spill((size_t) maintenance_work_mem * 1024) || gpusort_force ||
+		rows->part_full ||
 		(rows->part == NULL && blocks->shared != NULL))
 		return false;
 	if (read < Max(blocks->total / MIN_PART, MIN_PAGES) || blocks->read < MIN_PAGES)

@@ -79,7 +79,7 @@ gpusort_parts_create(GpuSort *sort, int participants, double all_rows)
 	pg_atomic_init_u32(&parts->kept_extents, 0);
 	SpinLockInit(&parts->stats_mutex);
 	parts->all_rows = all_rows;
-	parts->may_spill = gpusort_enable_spill;
+	parts->may_spill = gpusort_may_spill(sort->memory.first_limit_bytes);
 	parts->asked = (GpuSortRequest) {
 		.equal_rows = sort->tells_equal, .key_rows = sort->key_rows.used, .bound = sort->bound.rows
 	};

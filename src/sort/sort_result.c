@@ -12,8 +12,8 @@
  * for.
  *
  * If some of the result is private memory, or the sort was handed over to tuplesort, rows that go
- * to every participant are written to a temporary file; rows that would each go to one participant
- * all go to the one that has sorted.  Neither is fast, nor often needed.
+ * to every participant are passed on one by one; rows that would each go to one participant all go
+ * to the one that has sorted.  Neither is fast, nor often needed.
  *
  * The result is divided into many more slices than there are participants, so that all participants
  * end at about the same time.  Slices are handed out in order, so each participant gets its rows in
@@ -24,8 +24,6 @@
  */
 #include "postgres.h"
 
-#include <fcntl.h>
-
 #include "access/htup_details.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -34,128 +32,6 @@
 #include "settings.h"
 #include "sort/sort_result.h"
 #include "sort/state_private.h"
-
-/* ---------- the result in a temporary file ---------- */
-
-/* The file holds minimal tuples one after the other. */
-
-#define FILE_NAME		"gpusort.result"
-
-/* The least number of bytes allocated for a row. */
-#define MIN_ROW_BYTES	1024
-
-/* Writes all rows of a sort to a file, which other participants can open. */
-static void
-write_file(SharedFileSet *files, GpuSort *sort, TupleDesc desc)
-{
-	BufFile    *file = BufFileCreateFileSet(&files->fs, FILE_NAME);
-	TupleTableSlot *slot = gpusort_make_slot(desc, &TTSOpsMinimalTuple);
-	GpuSortCursor cursor;
-
-	gpusort_cursor_open_sort(&cursor, sort);
-	while (gpusort_cursor_fetch(&cursor, true, slot))
-	{
-		bool		should_free;
-		MinimalTuple tuple = ExecFetchSlotMinimalTuple(slot, &should_free);
-
-		CHECK_FOR_INTERRUPTS();
-		Assert(!should_free);
-		BufFileWrite(file, tuple, tuple->t_len);
-	}
-	ExecClearTuple(slot);
-	BufFileExportFileSet(file);
-	BufFileClose(file);
-}
-
-/* Opens that file, in the current memory context, at its first row. */
-static void
-open_file(GpuSortResultFile *file, SharedFileSet *files, uint64 rows)
-{
-	*file = (GpuSortResultFile) {
-		.file = BufFileOpenFileSet(&files->fs, FILE_NAME, O_RDONLY, false),
-		.rows = rows,
-		.context = CurrentMemoryContext
-	};
-}
-
-static void
-close_file(GpuSortResultFile *file)
-{
-	if (file->file != NULL)
-		BufFileClose(file->file);
-	file->file = NULL;
-}
-
-static void
-read_bytes(BufFile *file, void *to, Size bytes)
-{
-	if (BufFileRead(file, to, bytes) != bytes)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read the result of a shared sort from its temporary file")));
-}
-
-/* Makes room for a row of len bytes. */
-static void
-reserve_row(GpuSortResultFile *file, uint32 len)
-{
-	if (len <= file->row_size)
-		return;
-	if (file->row != NULL)
-		pfree(file->row);
-	file->row_size = Max(len, MIN_ROW_BYTES);
-	file->row = MemoryContextAlloc(file->context, file->row_size);
-}
-
-/* Stores the next row in the slot.  Returns false if there is none. */
-static bool
-fetch_from_file(GpuSortResultFile *file, TupleTableSlot *slot)
-{
-	uint32		len;
-
-	ExecClearTuple(slot);
-	if (file->next == file->rows)
-		return false;
-	read_bytes(file->file, &len, sizeof(len));
-	reserve_row(file, len);
-	file->row->t_len = len;
-	read_bytes(file->file, (char *) file->row + sizeof(len), len - sizeof(len));
-	file->next++;
-	gpusort_store_tuple(slot, file->row);
-	return true;
-}
-
-static void
-seek(GpuSortResultFile *file, int fileno, off_t offset, uint64 next)
-{
-	if (BufFileSeek(file->file, fileno, offset, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not seek in the temporary file of a shared sort")));
-	file->next = next;
-}
-
-/* Goes back to the first row. */
-static void
-rewind_file(GpuSortResultFile *file)
-{
-	seek(file, 0, 0, 0);
-}
-
-/* Marks the current position. */
-static void
-mark_file(GpuSortResultFile *file)
-{
-	BufFileTell(file->file, &file->mark_fileno, &file->mark_offset);
-	file->mark_next = file->next;
-}
-
-/* Goes back to the mark. */
-static void
-restore_file(GpuSortResultFile *file)
-{
-	seek(file, file->mark_fileno, file->mark_offset, file->mark_next);
-}
 
 /* ---------- the result ---------- */
 
@@ -181,6 +57,7 @@ gpusort_result_init(GpuSortSharedResult *shared)
 	memset(shared, 0, sizeof(*shared));
 	pg_atomic_init_u32(&shared->next_slice, 0);
 	pg_atomic_init_u32(&shared->readers, 0);
+	gpusort_passed_init(&shared->passed);
 }
 
 static uint32
@@ -192,9 +69,43 @@ number_of_slices(uint64 nrows, int participants)
 	return (uint32) Max(slices, 1);
 }
 
+/* Where rows are that this result passes on. */
+static GpuSortRowPlace
+place_of_passed(const GpuSortResult *result)
+{
+	return (GpuSortRowPlace) {
+		.rows = &result->shared->passed, .area = result->area, .files = result->files,
+		.name = "gpusort.result"
+	};
+}
+
+/* Passes all rows of a sort on. */
+static void
+pass_rows(GpuSortResult *result, GpuSort *sort)
+{
+	GpuSortRowPlace place = place_of_passed(result);
+	TupleTableSlot *slot = gpusort_make_slot(result->desc, &TTSOpsMinimalTuple);
+	GpuSortRowWriter writer;
+	GpuSortCursor cursor;
+
+	gpusort_pass_begin(&writer, &place);
+	gpusort_cursor_open_sort(&cursor, sort);
+	while (gpusort_cursor_fetch(&cursor, true, slot))
+	{
+		bool		should_free;
+		MinimalTuple tuple = ExecFetchSlotMinimalTuple(slot, &should_free);
+
+		CHECK_FOR_INTERRUPTS();
+		Assert(!should_free);
+		gpusort_pass_row(&writer, tuple);
+	}
+	ExecClearTuple(slot);
+	gpusort_pass_end(&writer);
+}
+
 /*
  * Decides where the participants find the rows of a sort, and puts these there, but for those that
- * are written to a file.
+ * are passed on.
  */
 static GpuSortResultPlace
 choose_place(GpuSortResult *result, GpuSort *sort)
@@ -204,7 +115,7 @@ choose_place(GpuSortResult *result, GpuSort *sort)
 	if (shared->nrows == 0 || (result->room != NULL && gpusort_leave_view(sort, result->room)))
 		return GPUSORT_RESULT_VIEW;
 	if (result->slice_columns == 0)
-		return GPUSORT_RESULT_FILE;
+		return GPUSORT_RESULT_PASSED;
 	return gpusort_share_portions(sort, &shared->portions) ? GPUSORT_RESULT_PORTIONS
 		: GPUSORT_RESULT_OWN;
 }
@@ -218,8 +129,8 @@ gpusort_result_publish(GpuSortResult *result, GpuSort *sort, int participants)
 	shared->place = choose_place(result, sort);
 	shared->nslices = shared->place == GPUSORT_RESULT_PORTIONS ? shared->portions.count
 		: number_of_slices(shared->nrows, participants);
-	if (shared->place == GPUSORT_RESULT_FILE)
-		write_file(result->files, sort, result->desc);
+	if (shared->place == GPUSORT_RESULT_PASSED)
+		pass_rows(result, sort);
 	if (shared->place == GPUSORT_RESULT_OWN)
 		result->sort = sort;
 	return result->sort == sort;
@@ -299,6 +210,8 @@ find_portions(GpuSortResult *result)
 void
 gpusort_result_find(GpuSortResult *result)
 {
+	GpuSortRowPlace place;
+
 	gpusort_cursor_open_view(&result->cursor, NULL);
 	switch (result->shared->place)
 	{
@@ -308,8 +221,9 @@ gpusort_result_find(GpuSortResult *result)
 		case GPUSORT_RESULT_PORTIONS:
 			find_portions(result);
 			break;
-		case GPUSORT_RESULT_FILE:
-			open_file(&result->file, result->files, result->shared->nrows);
+		case GPUSORT_RESULT_PASSED:
+			place = place_of_passed(result);
+			gpusort_passed_open(&result->passed, &place);
 			break;
 		case GPUSORT_RESULT_OWN:
 			if (result->sort != NULL)
@@ -328,13 +242,12 @@ gpusort_result_open(GpuSortResult *result, GpuSort *sort)
 void
 gpusort_result_close(GpuSortResult *result)
 {
-	close_file(&result->file);
+	gpusort_passed_close(&result->passed);
 	if (result->sort != NULL)
 		gpusort_end(result->sort);
 	/* another execution finds its own result */
 	result->sort = NULL;
 	memset(&result->view, 0, sizeof(result->view));
-	memset(&result->file, 0, sizeof(result->file));
 	gpusort_cursor_open_view(&result->cursor, NULL);
 	result->cutter = NULL;
 	result->by_slices = false;
@@ -388,11 +301,24 @@ claim_slice(GpuSortResult *result)
 	return false;
 }
 
+/* Stores the next row that was passed in the slot.  Returns false if there is none. */
+static bool
+fetch_passed(GpuSortRowReader *reader, TupleTableSlot *slot)
+{
+	MinimalTuple row;
+
+	ExecClearTuple(slot);
+	row = gpusort_passed_next(reader);
+	if (row != NULL)
+		gpusort_store_tuple(slot, row);
+	return row != NULL;
+}
+
 bool
 gpusort_result_fetch_other(GpuSortResult *result, bool forward, TupleTableSlot *slot)
 {
-	if (result->file.file != NULL)
-		return fetch_from_file(&result->file, slot);
+	if (result->passed.is_open)
+		return fetch_passed(&result->passed, slot);
 	while (result->by_slices && claim_slice(result))
 		if (gpusort_cursor_fetch(&result->cursor, forward, slot))
 			return true;
@@ -412,7 +338,7 @@ gpusort_result_is_whole(const GpuSortResult *result)
 static bool
 is_mapped(const GpuSortResult *result)
 {
-	return result->shared != NULL && result->sort == NULL && result->file.file == NULL;
+	return result->shared != NULL && result->sort == NULL && !result->passed.is_open;
 }
 
 bool
@@ -485,8 +411,8 @@ gpusort_result_can_rewind(const GpuSortResult *result, bool random_access)
 void
 gpusort_result_rewind(GpuSortResult *result)
 {
-	if (result->file.file != NULL)
-		rewind_file(&result->file);
+	if (result->passed.is_open)
+		gpusort_passed_rewind(&result->passed);
 	else
 		gpusort_cursor_rewind(&result->cursor);
 }
@@ -494,8 +420,8 @@ gpusort_result_rewind(GpuSortResult *result)
 void
 gpusort_result_mark(GpuSortResult *result)
 {
-	if (result->file.file != NULL)
-		mark_file(&result->file);
+	if (result->passed.is_open)
+		gpusort_passed_mark(&result->passed);
 	else
 		gpusort_cursor_mark(&result->cursor);
 }
@@ -503,8 +429,8 @@ gpusort_result_mark(GpuSortResult *result)
 void
 gpusort_result_restore(GpuSortResult *result)
 {
-	if (result->file.file != NULL)
-		restore_file(&result->file);
+	if (result->passed.is_open)
+		gpusort_passed_restore(&result->passed);
 	else
 		gpusort_cursor_restore(&result->cursor);
 }

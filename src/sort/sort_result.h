@@ -4,7 +4,7 @@
  *
  * Whoever reads sorted rows asks a result for them, and need not know whether this process has
  * sorted alone, or with others that read the result as well; nor whether the rows lie in memory, in
- * temporary files that are read back in portions, in a tuplesort, or in a file of their own.
+ * temporary files that are read back in portions, or in a tuplesort, or were passed on one by one.
  *
  * The rows that this process is to have come in *stretches*, positions that follow each other.
  * They are one stretch if all rows are for this process.  If several processes divide the rows,
@@ -27,11 +27,97 @@
 #include "port/atomics.h"
 #include "storage/buffile.h"
 #include "storage/sharedfileset.h"
+#include "utils/dsa.h"
 
 #include "sort/sort.h"
 #include "sort/sort_cursor.h"
 #include "sort/sort_parts.h"
 #include "sort/sort_view.h"
+
+/* ---------- rows that one participant passes to others ---------- */
+
+/*
+ * Rows that can't be in the pool, or that no sort has taken in: of the query's shared memory they
+ * take up to work_mem, and what is more goes to a temporary file.  One participant writes them, and
+ * when it has ended, each may read them, in the same order.
+ */
+
+/* Lives in dynamic shared memory. */
+typedef struct GpuSortPassedRows
+{
+	uint64		count;
+	uint64		in_blocks;		/* so many are in shared memory; the others in the file */
+	Size		block_bytes;
+	dsa_pointer first;			/* the first block */
+} GpuSortPassedRows;
+
+typedef struct GpuSortPassedBlock GpuSortPassedBlock;
+
+/* Where such rows are. */
+typedef struct GpuSortRowPlace
+{
+	GpuSortPassedRows *rows;
+	dsa_area   *area;
+	SharedFileSet *files;
+	char		name[32];		/* the file's */
+} GpuSortRowPlace;
+
+typedef struct GpuSortRowWriter
+{
+	GpuSortRowPlace place;
+	GpuSortPassedBlock *block;	/* the last one; NULL: none has begun */
+	Size		room;			/* bytes that are left in it */
+	BufFile    *file;			/* NULL: not begun */
+	MemoryContext context;
+} GpuSortRowWriter;
+
+typedef struct GpuSortRowPosition
+{
+	uint64		next;			/* number of the row that is read next */
+	GpuSortPassedBlock *block;
+	Size		offset;			/* in the block */
+	int			fileno;			/* of a mark */
+	off_t		file_offset;
+} GpuSortRowPosition;
+
+typedef struct GpuSortRowReader
+{
+	bool		is_open;
+	uint64		count;
+	uint64		in_blocks;
+	GpuSortRowPlace place;
+	GpuSortPassedBlock *first;
+	BufFile    *file;			/* NULL: no row is in a file */
+	GpuSortRowPosition at;
+	GpuSortRowPosition mark;
+
+	/* the row that was read from the file last, allocated in `context` */
+	MemoryContext context;
+	MinimalTuple row;
+	Size		row_size;		/* bytes allocated for row */
+} GpuSortRowReader;
+
+/* Before any participant is started; and when nobody reads the rows any more. */
+extern void gpusort_passed_init(GpuSortPassedRows *rows);
+extern void gpusort_passed_free(GpuSortPassedRows *rows, dsa_area *area);
+
+/*
+ * Write rows.  The writer allocates in the memory context that was current at its beginning.
+ */
+extern void gpusort_pass_begin(GpuSortRowWriter *writer, const GpuSortRowPlace *place);
+extern void gpusort_pass_row(GpuSortRowWriter *writer, MinimalTuple row);
+extern void gpusort_pass_end(GpuSortRowWriter *writer);
+
+/*
+ * Read rows, after they were written, from the first one on.  A row is valid until the next one is
+ * read; gpusort_passed_next() returns NULL behind the last one.
+ */
+extern void gpusort_passed_open(GpuSortRowReader *reader, const GpuSortRowPlace *place);
+extern MinimalTuple gpusort_passed_next(GpuSortRowReader *reader);
+extern void gpusort_passed_rewind(GpuSortRowReader *reader);
+extern void gpusort_passed_mark(GpuSortRowReader *reader);
+extern void gpusort_passed_restore(GpuSortRowReader *reader);
+extern void gpusort_passed_close(GpuSortRowReader *reader);
 
 /* ---------- what participants share ---------- */
 
@@ -40,7 +126,7 @@ typedef enum GpuSortResultPlace
 {
 	GPUSORT_RESULT_VIEW,		/* in the pool, mapped by all */
 	GPUSORT_RESULT_PORTIONS,	/* in temporary files; slices are portions of them */
-	GPUSORT_RESULT_FILE,		/* in a temporary file, read by all */
+	GPUSORT_RESULT_PASSED,		/* passed by the one that has sorted to all */
 	GPUSORT_RESULT_OWN			/* only with the participant that has sorted */
 } GpuSortResultPlace;
 
@@ -55,6 +141,7 @@ typedef struct GpuSortSharedResult
 	uint64		nrows;
 	uint32		nslices;
 	GpuSortSharedPortions portions;
+	GpuSortPassedRows passed;
 } GpuSortSharedResult;
 
 /* Initializes what is shared, before any participant is started. */
@@ -62,36 +149,16 @@ extern void gpusort_result_init(GpuSortSharedResult *shared);
 
 /* ---------- a result ---------- */
 
-/* A result that is in a temporary file, which each participant reads. */
-typedef struct GpuSortResultFile
-{
-	BufFile    *file;			/* NULL: not open */
-
-	/* the number of rows, and the position */
-	uint64		rows;
-	uint64		next;
-
-	/* the row returned last, allocated in `context` */
-	MemoryContext context;
-	MinimalTuple row;
-	Size		row_size;		/* bytes allocated for row */
-
-	/* the marked position */
-	int			mark_fileno;
-	off_t		mark_offset;
-	uint64		mark_next;
-} GpuSortResultFile;
-
 typedef struct GpuSortResult
 {
-	/* reading the rows, unless they are in a file */
+	/* reading the rows, unless they were passed */
 	GpuSortCursor cursor;
 	bool		by_slices;		/* the cursor reads one slice at a time, otherwise all rows */
 
 	/* where the rows are: one of these */
 	GpuSort    *sort;			/* this process's own, or one that reads portions */
 	GpuSortView view;
-	GpuSortResultFile file;
+	GpuSortRowReader passed;
 	GpuSortCutter *cutter;		/* finds where slices begin; NULL: slices are portions */
 
 	/*
@@ -105,6 +172,8 @@ typedef struct GpuSortResult
 	/* what the participants share */
 	GpuSortSharedResult *shared;	/* NULL: not in a parallel query, or it has ended */
 	GpuSortSharedView *room;	/* room for a view; NULL: rows have no place in the pool */
+	/* if the rows can't be there */
+	dsa_area   *area;
 	SharedFileSet *files;
 } GpuSortResult;
 
@@ -135,7 +204,7 @@ extern void gpusort_result_close(GpuSortResult *result);
 /* ---------- rows one after the other ---------- */
 
 /*
- * The slow path of gpusort_result_fetch(): the rows are in a file, or the stretch that the cursor
+ * The slow path of gpusort_result_fetch(): the rows were passed, or the stretch that the cursor
  * reads has ended.
  */
 extern bool gpusort_result_fetch_other(GpuSortResult *result, bool forward, TupleTableSlot *slot);

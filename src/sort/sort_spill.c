@@ -148,7 +148,7 @@ gpusort_make_room(GpuSort *sort)
 {
 	GpuSortHandover why = gpusort_handover_cause(&sort->keys);
 
-	if (why != GPUSORT_HANDOVER_MEMORY || !gpusort_enable_spill ||
+	if (why != GPUSORT_HANDOVER_MEMORY || !gpusort_may_spill(sort->memory.first_limit_bytes) ||
 		(sort->parts.is_part && (sort->runs.spill == NULL || sort->runs.spill->refused)) ||
 		sort->rows.count == 0 || sort->keys.ncolumns == 0)
 		return why;

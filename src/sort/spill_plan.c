@@ -110,7 +110,8 @@ may_plan(const GpuSort *sort)
 {
 	const GpuSortMemory *memory = &sort->memory;
 
-	return gpusort_enable_spill && memory->buffer_bytes == 0 && memory->expected_rows == 0 &&
+	return gpusort_may_spill(memory->first_limit_bytes) &&
+		memory->buffer_bytes == 0 && memory->expected_rows == 0 &&
 		memory->pool_account.max_extents > 0 &&
 		sort->rows.count > 0 && sort->keys.ncolumns > 0 && sort->parts.joined == NULL &&
 		(!sort->parts.is_part || (sort->runs.spill != NULL && !sort->runs.spill->refused));

@@ -134,7 +134,7 @@ if (part('pool'))
 		{
 			my $label = "$name with $quota % and $work_mem";
 			my $plan = same_rows($label, $queries{$name}, 'gpusort.pool_quota' => $quota, work_mem => $work_mem);
-			my ($method, $collected, $refused) = $plan =~ /Shared.*?Sort Method: (\w+).*?Rows Collected: (\d+)  Through Files: (\d+)/s;
+			my ($method, $collected, $refused) = $plan =~ /Shared.*?Sort Method: (\w+).*?Rows Collected: (\d+)  Through Store: (\d+)/s;
 
 			next if $name =~ /join/;
 			is($collected + $refused, 100000, "$label: all rows are counted");
@@ -167,7 +167,7 @@ if (part('faults'))
 		my ($out, $err) = session_of($node, 'CREATE TEMP TABLE first ()', 'SET plan_cache_mode = force_generic_plan', "PREPARE p AS $queries{$name}", 'EXPLAIN EXECUTE p',
 			'SET gpusort.pool_quota = 0', 'EXPLAIN (ANALYZE) CREATE TEMP TABLE q AS EXECUTE p', "SELECT $digest FROM q");
 
-		like($out, qr/Rows Collected: 0  Through Files: [1-9]/, "nothing of the pool, $name: all through files");
+		like($out, qr/Rows Collected: 0  Through Store: [1-9]/, "nothing of the pool, $name: all through the store");
 		like($out, qr/\n\Q@{[ digest_of($queries{$name}) ]}\E$/, "nothing of the pool, $name: PostgreSQL's rows");
 		is($err, '', "nothing of the pool, $name: no error");
 	}

@@ -64,7 +64,7 @@ my @kinds = (
 	part('shared') ? (
 		[ 'shared, in memory', [ @workers, @much ], [ $shared, $in_memory ], shared => 1 ],
 		[ 'shared, spilled, in portions', [ @workers, @larger_pool ], [ $shared, $portions ], shared => 1, from => 'many' ],
-		[ 'shared, rows refused', [ @workers, @small_pool ], [ $shared, qr/Through Files: [1-9]/, $portions ], shared => 1, wide => 1 ],
+		[ 'shared, rows refused', [ @workers, @small_pool ], [ $shared, qr/Through Store: [1-9]/, $portions ], shared => 1, wide => 1 ],
 		[ 'shared, by gpusortd', [ @workers, @much, @daemon ], [ $shared, qr/Engine: simulated/ ], shared => 1 ]
 	) : ());
 
