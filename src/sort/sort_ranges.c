@@ -325,7 +325,6 @@ gpusort_rewind_ranges(GpuSort *sort)
 {
 	gpusort_visit_ranges(sort, 0, rewind_range, NULL);
 	sort->memory.capacity = 0;
-	sort->memory.refusals = 0;
 	sort->rows.end = 0;
 }
 

@@ -71,6 +71,7 @@ gpusort_forget_rows(GpuSort *sort)
 	sort->device.merge.merged = sort->device.merge.failed = false;
 	gpusort_release_unneeded(sort);
 	gpusort_empty_rows(&sort->rows);
+	sort->memory.refusals = 0;
 	gpusort_forget_values(&sort->keys);
 	sort->index = (GpuSortIndexFacts) {.tids_ordered = true};
 	gpusort_forget_trim(sort);
