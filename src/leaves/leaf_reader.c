@@ -22,7 +22,6 @@
 #include "postgres.h"
 
 #include "access/nbtree.h"
-#include "access/visibilitymap.h"
 #include "access/xact.h"
 #include "catalog/pg_index.h"
 #include "executor/tuptable.h"
@@ -70,7 +69,7 @@ gpusort_begin_leaf_reader(GpuSortLeafReader *reader, Relation heap, Relation ind
 	reader->page = gpusort_make_leaf_page();
 	reader->other = gpusort_make_leaf_page();
 	reader->fetch = gpusort_index_fetch_begin(heap);
-	reader->map_buffer = InvalidBuffer;
+	gpusort_table_map_begin(&reader->map, heap);
 	reader->scratch = AllocSetContextCreate(CurrentMemoryContext, "GpuSort index keys",
 											ALLOCSET_SMALL_SIZES);
 	gpusort_begin_first_word(&reader->word, sortop, index->rd_opcintype[0],
@@ -85,9 +84,7 @@ gpusort_end_leaf_reader(GpuSortLeafReader *reader)
 	if (reader->fetch != NULL)
 		table_index_fetch_end(reader->fetch);
 	reader->fetch = NULL;
-	if (BufferIsValid(reader->map_buffer))
-		ReleaseBuffer(reader->map_buffer);
-	reader->map_buffer = InvalidBuffer;
+	gpusort_table_map_end(&reader->map);
 	reader->next = P_NONE;
 }
 
@@ -284,7 +281,7 @@ count_visible(GpuSortLeafReader *reader, ItemPointer tids, int ntids, BlockNumbe
 		if (row_block != *block)
 		{
 			*block = row_block;
-			*all_visible = VM_ALL_VISIBLE(reader->heap, row_block, &reader->map_buffer);
+			*all_visible = gpusort_table_map_is_all_visible(&reader->map, row_block);
 		}
 		nvisible += *all_visible || is_row_visible(reader, &tids[i]);
 	}

@@ -11,6 +11,7 @@
 #include "utils/rel.h"
 
 #include "sort/sort.h"
+#include "table/table_map.h"
 
 /* ---------- a reader: the leaf pages of a btree in order, without forming rows ---------- */
 
@@ -47,7 +48,7 @@ typedef struct GpuSortLeafReader
 	GpuSortLeafPage *page;		/* the current page */
 	GpuSortLeafPage *other;		/* the page that was current before */
 	IndexFetchTableData *fetch;
-	Buffer		map_buffer;		/* pinned page of the visibility map */
+	GpuSortTableMap map;		/* which pages of the table are all-visible */
 	MemoryContext scratch;		/* for values that words are made of */
 	void		(*filter) (void *arg, GpuSortLeafPage *page);	/* removes items; or NULL */
 	void	   *filter_arg;
