@@ -254,6 +254,33 @@ FROM unnest(ARRAY['SELECT EXISTS (SELECT FROM whole JOIN late USING (k))', 'SELE
 	'SELECT count(*) FROM whole JOIN late USING (k)', 'SELECT count(*) FROM whole JOIN early USING (k)']) q;
 RESET max_parallel_workers_per_gather;
 
+-- Rows that are not on all-visible pages are fetched one by one, in the order of the index.  From a share of such pages on it costs
+-- less to sort both tables, whatever the number of participants, also less than PostgreSQL's merge join of both indexes.  That
+-- share is larger where the table is in the order of the index.
+CREATE TABLE scattered AS SELECT i * 7919 % 40009 AS k FROM generate_series(1, 40000) i;
+CREATE TABLE in_order AS SELECT k FROM scattered ORDER BY k;
+CREATE INDEX ON scattered (k);
+CREATE INDEX ON in_order (k);
+VACUUM ANALYZE scattered, in_order;
+CREATE FUNCTION gpusort_test.joined_by(tab regclass, visible float8, participants int) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('ALTER TABLE %s SET (parallel_workers = %s)', tab, participants - 1);
+	UPDATE pg_class SET relallvisible = relpages * visible WHERE oid = tab;
+	PERFORM set_config('max_parallel_workers_per_gather', (participants - 1)::text, true);
+	RETURN coalesce((SELECT substring(line, 'GpuSort Index Join|GpuSort Join|Merge Join|Hash Join|Nested Loop')
+					 FROM gpusort_test.plan_lines(format('SELECT count(*) FROM %s x JOIN %1$s y USING (k)', tab)) line
+					 WHERE line ~ 'Join \)|Join\)|Merge Join|Hash Join|Nested Loop' LIMIT 1), 'nothing');
+END $$;
+SET enable_seqscan = on;
+SET enable_hashjoin = off;
+SET gpusort.force = on;
+SELECT tab, visible, array_agg(gpusort_test.joined_by(tab, visible, participants) ORDER BY participants) AS by_1_2_7_12
+FROM unnest(ARRAY['scattered', 'in_order']::regclass[]) tab, unnest(ARRAY[1, 0.98, 0.9, 0.7, 0]) visible, unnest(ARRAY[1, 2, 7, 12]) participants
+GROUP BY tab, visible ORDER BY tab::text DESC, visible DESC;
+RESET gpusort.force;
+RESET enable_hashjoin;
+SET enable_seqscan = off;
+
 -- Rows of one key on many pages are held in work_mem, and read again if they don't fit: there are no temporary files.
 CREATE TABLE alike WITH (parallel_workers = 2) AS SELECT i / 3000 AS k, i AS v, 'long enough for some pages' AS t FROM generate_series(1, 8999) i;
 CREATE TABLE alike_few WITH (parallel_workers = 2) AS SELECT i % 4 AS k, i AS w FROM generate_series(1, 20) i;

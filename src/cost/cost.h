@@ -236,6 +236,14 @@ extern Cost gpusort_hash_extra_cost(const GpuSortGroups *all, int participants);
 /* Returns what an Agg node above rows in order costs beyond the planner's estimate. */
 extern Cost gpusort_sorted_agg_extra_cost(const GpuSortGroups *all);
 
+/* ---------- fetching rows ---------- */
+
+/*
+ * Returns the cost of fetching a row by its TID from a page in memory.  ordered says how far the
+ * table is in the order in which rows are fetched, from 0 to 1: the square of the correlation.
+ */
+extern Cost gpusort_fetch_row_cost(double ordered);
+
 /* ---------- late sorts: TIDs are sorted, and rows fetched when they are returned ---------- */
 
 /* What fetching rows of a table in the order of a sort depends on. */

@@ -27,6 +27,12 @@
 /* The cost of copying a page from the kernel's cache. */
 #define PAGE_COPY_COST	1.0
 
+Cost
+gpusort_fetch_row_cost(double ordered)
+{
+	return gpusort_cost_fetch * (1 - ordered + ordered * ORDERED_SHARE);
+}
+
 /*
  * Returns the cost of fetching so many rows of the table, which has just been read.  Pages that fit
  * into the caches are there, and the rest of them cost random reads.  As in cost_index(), the
@@ -47,7 +53,7 @@ fetch_cost(const GpuSortFetch *fetch, double rows)
 	root.total_table_pages = pages;
 	scattered_pages = index_pages_fetched(rows, (BlockNumber) pages, 0, &root);
 
-	return rows * gpusort_cost_fetch * (1 - ordered + ordered * ORDERED_SHARE) +
+	return rows * gpusort_fetch_row_cost(ordered) +
 		(scattered_pages * (1 - ordered) + ordered_pages * ordered) *
 		(uncached * random_page_cost + Max(unbuffered, 0) * PAGE_COPY_COST);
 }

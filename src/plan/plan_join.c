@@ -274,7 +274,9 @@ estimate_join(JoinIdea *join, Cost saved, double share, Path *path)
 		pairs = Max(pairs, matching_pairs(merge));
 	}
 	path->rows = clamp_row_est(rows * share);
-	path->startup_cost = outer->startup_cost + inner->startup_cost - saved + qual.startup;
+	path->startup_cost = outer->startup_cost + inner->startup_cost - saved + qual.startup +
+		gpusort_lookup_extra_cost(merge->root, outer) +
+		gpusort_lookup_extra_cost(merge->root, inner);
 	path->total_cost = path->startup_cost +
 		((outer->total_cost - outer->startup_cost) + (inner->total_cost - inner->startup_cost) +
 		 (outer->rows + inner->rows) * merge_row_cost(merge) +

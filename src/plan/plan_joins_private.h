@@ -150,6 +150,22 @@ extern Path *gpusort_side_scan(GpuSortSide *side, int workers);
  */
 extern Path *gpusort_side_participants_path(GpuSortSide *side, Path *partial);
 
+/* ---------- lookups: which entries of an index are visible ---------- */
+
+/*
+ * Returns the cost, for each entry of an index that is read in order, of finding out whether it is
+ * visible, apart from reading pages of the table.  pinning_share is the share of entries for which
+ * a page of the visibility map has to be pinned if the table is in another order.
+ */
+extern Cost gpusort_lookup_cost(PlannerInfo *root, const IndexOptInfo *index, double pinning_share,
+								double participants);
+
+/*
+ * Returns what of that the planner has not charged the index-only scan that a path is, or reads, at
+ * the bottom; 0 if there is none.
+ */
+extern Cost gpusort_lookup_extra_cost(PlannerInfo *root, const Path *path);
+
 /* ---------- offers of joins, as of other paths (plan_paths_private.h) ---------- */
 
 /*

@@ -29,6 +29,7 @@
 #include "plan/plan_joins_private.h"
 #include "settings.h"
 #include "sort/sort.h"
+#include "table/table_map.h"
 
 /*
  * The cost of reading a row off a leaf page and finding its partner.  It takes 12 ns, which would
@@ -215,7 +216,9 @@ side_cost(const LeafJoinIdea *join, const IndexPath *side, double part, double s
 
 	get_tablespace_page_costs(rel->reltablespace, &random_cost, NULL);
 	cost_qual_eval(&qual, rel->baserestrictinfo, join->merge.root);
-	row_cost = LEAF_ROW_COST + qual.per_tuple + not_visible * cpu_tuple_cost;
+	row_cost = LEAF_ROW_COST + qual.per_tuple +
+		gpusort_lookup_cost(join->merge.root, index, gpusort_table_map_pinning_share(rel->pages),
+							1 / share);
 	return qual.startup +
 		(index->pages * page_cost(join) + pages * random_cost + tuples * row_cost * share) * part;
 }

@@ -36,12 +36,30 @@ is_our_join(const Path *path)
 										   GPUSORT_UNFINISHED_JOIN_NODE) == 0;
 }
 
+/*
+ * Returns how much too little the inputs of a join have been charged.  A merge join whose inputs
+ * have keys in different places does not read all of them, and costs less than they do.
+ */
+static Cost
+lacking_of_inputs(PlannerInfo *root, const JoinPath *join)
+{
+	const Path *outer = join->outerjoinpath;
+	const Path *inner = join->innerjoinpath;
+	Cost		inputs = outer->total_cost + inner->total_cost;
+
+	return (gpusort_lookup_extra_cost(root, outer) + gpusort_lookup_extra_cost(root, inner)) *
+		(join->path.total_cost < inputs ? join->path.total_cost / inputs : 1);
+}
+
 /* Returns how much too little a join's path has been charged, by the planner or by us. */
 static Cost
-lacking_of_join(const Path *path)
+lacking_of_join(PlannerInfo *root, const Path *path)
 {
 	if (IsA(path, HashPath))
-		return gpusort_hash_join_extra_cost((const HashPath *) path);
+		return gpusort_hash_join_extra_cost((const HashPath *) path) +
+			lacking_of_inputs(root, (const JoinPath *) path);
+	if (IsA(path, MergePath))
+		return lacking_of_inputs(root, (const JoinPath *) path);
 	if (is_our_join(path))
 		return ((const GpuSortJoinPath *) path)->cost - path->total_cost;
 	return 0;
@@ -53,7 +71,7 @@ lacking_of_join(const Path *path)
  * none to compare with.
  */
 static Cost
-real_cost_of_cheapest(const List *paths)
+real_cost_of_cheapest(PlannerInfo *root, const List *paths)
 {
 	ListCell   *lc;
 
@@ -62,7 +80,7 @@ real_cost_of_cheapest(const List *paths)
 		const Path *path = (const Path *) lfirst(lc);
 
 		if (path->param_info == NULL)
-			return path->total_cost + lacking_of_join(path);
+			return path->total_cost + lacking_of_join(root, path);
 	}
 	return DBL_MAX;
 }
@@ -73,7 +91,7 @@ real_cost_of_cheapest(const List *paths)
  * above them.
  */
 static Cost
-cheapest_real_cost(const List *paths, List *order, Cost sorting)
+cheapest_real_cost(PlannerInfo *root, const List *paths, List *order, Cost sorting)
 {
 	const Path *first = linitial(paths);
 	Cost		cheapest = DBL_MAX;
@@ -82,7 +100,7 @@ cheapest_real_cost(const List *paths, List *order, Cost sorting)
 	foreach(lc, paths)
 	{
 		const Path *path = (const Path *) lfirst(lc);
-		Cost		cost = path->total_cost + lacking_of_join(path);
+		Cost		cost = path->total_cost + lacking_of_join(root, path);
 
 		if (!pathkeys_contained_in(order, path->pathkeys))
 			cost += sorting;
@@ -138,7 +156,7 @@ is_best_join(PlannerInfo *root, RelOptInfo *joinrel, const Path *join, const Lis
 			sorting = sorted->total_cost - first->total_cost;
 		}
 	}
-	return join->total_cost < cheapest_real_cost(paths, order, sorting);
+	return join->total_cost < cheapest_real_cost(root, paths, order, sorting);
 }
 
 void
@@ -150,9 +168,9 @@ gpusort_outbid_join(PlannerInfo *root, RelOptInfo *joinrel, Path *path)
 	Cost		below;
 
 	if (cheapest == NULL || cheapest->param_info != NULL ||
-		(!IsA(cheapest, HashPath) && !is_our_join(cheapest)))
+		(!IsA(cheapest, HashPath) && !IsA(cheapest, MergePath) && !is_our_join(cheapest)))
 		return;
-	gain = real_cost_of_cheapest(paths) - path->total_cost;
+	gain = real_cost_of_cheapest(root, paths) - path->total_cost;
 	below = Min(path->total_cost, cheapest->total_cost * JUST_BELOW);
 	if ((gain <= 0 || path->total_cost - below > gain) &&
 		(!is_only_join(root, path) || !is_best_join(root, joinrel, path, paths)))
@@ -308,8 +326,8 @@ find_costs(GpuSortPair *pair, PairCosts *costs)
 	costs->outer_sorted = outer->sorted + inner->in_order;
 	costs->inner_sorted = outer->in_order + inner->sorted;
 	costs->partial = outer->partial + inner->partial;
-	costs->all_real_cost = real_cost_of_cheapest(joinrel->pathlist);
-	costs->partial_real_cost = real_cost_of_cheapest(joinrel->partial_pathlist);
+	costs->all_real_cost = real_cost_of_cheapest(pair->join.root, joinrel->pathlist);
+	costs->partial_real_cost = real_cost_of_cheapest(pair->join.root, joinrel->partial_pathlist);
 	if (gpusort_force || is_first_disabled(joinrel->pathlist))
 		costs->all_real_cost = costs->partial_real_cost = DBL_MAX;
 	else if (is_first_disabled(joinrel->partial_pathlist))

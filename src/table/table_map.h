@@ -11,8 +11,8 @@
  * readers exclude.
  *
  * Bits are read from the shared page each time, by the server's function.  So what it promises to
- * index-only scans (nodeIndexonlyscan.c) holds here, too: who has read an entry of the index, and
- * asks for its page's bit afterwards, sees the bit cleared if the entry's row was not yet visible.
+ * the server's index-only scans holds here, too: who has read an entry of the index, and asks for
+ * its page's bit afterwards, sees the bit cleared if the entry's row was not visible to all then.
  */
 #ifndef GPUSORT_TABLE_MAP_H
 #define GPUSORT_TABLE_MAP_H
@@ -23,7 +23,7 @@
 
 #include "pg_compat.h"
 
-/* How many of a table's blocks a page of the visibility map has bits of (visibilitymap.c). */
+/* How many of a table's blocks a page of the visibility map has bits of. */
 #define GPUSORT_MAP_PAGE_BLOCKS	\
 	((BLCKSZ - MAXALIGN(SizeOfPageHeaderData)) * BITS_PER_BYTE / BITS_PER_HEAPBLOCK)
 
