@@ -136,7 +136,7 @@ if (part('server'))
 	like($log, qr{temporary file: path "pg_tblspc/\d+/PG_[^"]*/gpusort}, 'temp_tablespaces are used');
 	unlike($log, qr{temporary file: path "base/pgsql_tmp/[^"]*gpusort}, '... and no other');
 
-	my ($limited, $err) = session_of($node, "SET temp_file_limit = '1MB'", "SELECT count(q::text) FROM ($query OFFSET 0) q", 'SET max_parallel_workers_per_gather = 0',
+	my ($limited, $err) = session_of($node, "SET temp_file_limit = '1MB'", "SET maintenance_work_mem = '1MB'", "SELECT count(q::text) FROM ($query OFFSET 0) q", 'SET max_parallel_workers_per_gather = 0',
 		"SELECT count(q::text) FROM ($query OFFSET 0) q", "CREATE INDEX ON t (pad)", 'SELECT 1');
 	my @limited = $err =~ /ERROR:  temporary file size exceeds "?temp_file_limit/g;
 	is(scalar @limited, 3, 'temp_file_limit holds');

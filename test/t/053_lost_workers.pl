@@ -9,7 +9,6 @@ use GpuSortTest;
 use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(sleep);
 
 my @common = ('gpusort.force = on', 'max_worker_processes = 12', 'max_parallel_workers = 12', 'max_parallel_workers_per_gather = 2',
 	'max_parallel_maintenance_workers = 2', 'min_parallel_table_scan_size = 0', 'restart_after_crash = on', 'wal_level = replica', 'autovacuum = off',
@@ -108,9 +107,12 @@ my @by_portions = (
 # What was there before.
 my ($pool_bytes, $contents, $segments);
 
-# The number of segments of dynamic shared memory, which are files with random names.
+# The number of segments of dynamic shared memory, which are files with random names, when no session is left that could
+# have some: a session lets go of its segments before it is gone from the view.
 sub count_segments
 {
+	$node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type IN ('client backend', 'parallel worker')))
+		or die "sessions don't end\n";
 	my @files = glob $node->data_dir . '/pg_dynshmem/*';
 
 	return scalar @files;
@@ -131,11 +133,6 @@ sub is_unchanged
 	is($node->safe_psql('postgres', 'TABLE contents'), $contents, "$label: nothing has changed");
 	nothing_is_left($node, $pool_bytes, $label);
 	ok($node->poll_query_until('postgres', q(SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'parallel worker')), "$label: no worker is left");
-	for (1 .. 600)
-	{
-		last if count_segments() == $segments;
-		sleep 0.1;
-	}
 	is(count_segments(), $segments, "$label: no shared memory is left");
 }
 
