@@ -81,12 +81,18 @@ static const situation situations[] = {
 	{.bucket_rows = 500}},
 	{"a cluster, rounds", KEYS_CLUSTER, 1, NULLS_ABSENT, 9000, {.feed = FEED_ALL}, 2,
 	{.device_rows = 1, .bucket_rows = 900, .memory_bytes = 180000}},
+	{"many rounds", KEYS_UNIFORM64, 1, NULLS_ABSENT, 9000, {0}, 2,
+	{.device_rows = 1, .bucket_rows = 200, .memory_bytes = 135000}},
 	{"rounds, stores", KEYS_UNIFORM40, 1, NULLS_HALF, 9000, {.span_shift = SHORT_PARTS}, 2,
 	{.device_rows = 1, .bucket_rows = 900, .memory_bytes = 180000}},
 	{"rounds, copies", KEYS_UNIFORM40, 1, NULLS_ABSENT, 9000, {.feed = FEED_ALL}, 2,
 	{.device_rows = 1, .bucket_rows = 900, .memory_bytes = 180000, .exchange = GS_EXCHANGE_COPY}},
 	{"equal keys cut between rounds, copies", KEYS_TWO_VALUES, 1, NULLS_ABSENT, 9000, {0}, 2,
 	{.device_rows = 1, .bucket_rows = 900, .memory_bytes = 180000, .exchange = GS_EXCHANGE_COPY}},
+	{"a guess", KEYS_UNIFORM64, 1, NULLS_ABSENT, 30000, {0}, 2,
+	{.device_rows = 1, .bucket_rows = 2000, .guess_rows = 1}},
+	{"a guess, one device", KEYS_UNIFORM64, 1, NULLS_ABSENT, 30000, {0}, 1,
+	{.bucket_rows = 3000, .guess_rows = 1}},
 	{"wide keys", KEYS_EXTREMES, 4, NULLS_RARE, 3000, {0}, 2,
 	{.device_rows = 1, .bucket_rows = 300}},
 	{"wide keys, rounds", KEYS_UNIFORM8, 4, NULLS_RARE, 9000, {.feed = FEED_ALL}, 2,
@@ -106,7 +112,7 @@ as_planned(const situation *s, const gs_device_result *result)
 	bool		long_run = s->keys == KEYS_CLUSTER && s->nrows / KEYS_CLUSTER_EVERY > GS_LONG_RUN;
 
 	return (result->rounds > 1) == (s->options.memory_bytes != 0) &&
-		result->devices == s->devices &&
+		result->devices == s->devices && result->guessed == (s->options.guess_rows != 0) &&
 		(result->resorted_rows > 0) == long_run &&
 		(result->refined_rows > 0) == (s->nplanes == 4);
 }

@@ -391,6 +391,7 @@ random_options(uint64_t *state, const gs_group *group, uint64_t nrows)
 		.exchange = (gs_exchange) (random_word(state) % 3),
 		.device_rows = 1 + random_word(state) % (nrows / 2 + 1),
 		.bucket_rows = 1 + random_word(state) % (nrows / 4 + 1),
+		.guess_rows = random_word(state) % 2,
 		.memory_bytes = random_word(state) % 4 > 0 ? 0
 			: 300000 + temp_bytes(group, nrows) + nrows * (random_word(state) % 100),
 	};
@@ -454,6 +455,81 @@ test_random(void)
 		tap_ok(passed, "random cases, batch %d", batch);
 	}
 	tap_ok(lacking <= 5, "few of them lack memory");
+}
+
+/* How many guesses were right, and how many were not. */
+static unsigned right_guesses;
+static unsigned wrong_guesses;
+
+/*
+ * Whether a sort passes, with or without a guess as to where its rows go; which may be wrong where
+ * regions have little room to spare.
+ */
+static bool
+guess_passes(gs_group *group, const sort_case *c, const device_setup *setup, bool guessed)
+{
+	prepared_case *prepared = case_prepare(c);
+	gs_device_result result = {.guessed = !guessed};
+	bool		passed = device_case_passes(prepared, group, setup, &result);
+
+	case_release(prepared);
+	right_guesses += guessed && result.guessed;
+	wrong_guesses += guessed && !result.guessed;
+#ifdef GS_GUESS_DEVIATIONS
+	return passed && (guessed || !result.guessed);
+#else
+	return passed && result.guessed == guessed;
+#endif
+}
+
+/* Rows are scattered while they are uploaded if a sample tells where to. */
+static void
+test_guess(void)
+{
+	static const key_shape spread[] = {
+		KEYS_UNIFORM64, KEYS_UNIFORM40, KEYS_SORTED, KEYS_REVERSE, KEYS_OUTLIER
+	};
+	sort_case	c = plain_case(KEYS_UNIFORM64, 50003);
+
+	for (size_t i = 0; i < LENGTH(groups); i++)
+	{
+		gs_device_options options = {.device_rows = 1, .bucket_rows = 2000, .guess_rows = 50000};
+		device_setup setup = {.span_shift = 0};
+		bool		passed = true;
+
+		if (groups[i] == NULL)
+			continue;
+		groups[i]->options = options;
+		for (int id_bytes = 4; id_bytes <= 8; id_bytes += 4)
+			for (size_t s = 0; s < LENGTH(spread); s++)
+			{
+				c.id_bytes = id_bytes;
+				c.planes[0] = (case_plane) {.keys = spread[s]};
+				passed &= guess_passes(groups[i], &c, &setup, true);
+			}
+		c.planes[0] = (case_plane) {.keys = KEYS_TWO_VALUES};
+		passed &= guess_passes(groups[i], &c, &setup, false);
+		c.planes[0] = (case_plane) {.keys = KEYS_UNIFORM64, .nulls = NULLS_RARE};
+		passed &= guess_passes(groups[i], &c, &setup, false);
+		c.planes[0].nulls = NULLS_ABSENT;
+		groups[i]->options.guess_rows = 50004;
+		passed &= guess_passes(groups[i], &c, &setup, false);
+		groups[i]->options = options;
+		groups[i]->options.memory_bytes = 50003 / groups[i]->ndevices * 32 + 300000;
+		passed &= guess_passes(groups[i], &c, &setup, false);
+		if (groups[i]->ndevices > 1)
+		{
+			groups[i]->options = options;
+			groups[i]->options.exchange = GS_EXCHANGE_COPY;
+			passed &= guess_passes(groups[i], &c, &setup, false);
+		}
+		tap_ok(passed, "rows that are scattered while they are uploaded, %u devices",
+			   groups[i]->ndevices);
+	}
+#ifdef GS_GUESS_DEVIATIONS
+	tap_note("%u guesses were right, %u wrong", right_guesses, wrong_guesses);
+	tap_ok(right_guesses > 10 && wrong_guesses > 10, "some guesses are right, some are wrong");
+#endif
 }
 
 /* What a result says about itself. */
@@ -538,6 +614,7 @@ main(int argc, char **argv)
 	test_memory();
 	test_resident();
 	test_random();
+	test_guess();
 	test_result();
 	test_exchanged();
 	for (size_t i = 0; i < LENGTH(groups); i++)

@@ -6,7 +6,8 @@
  * event, or an argument that does not live long enough, changes nothing.  Here
  * operations wait in queues until somebody waits for an event; then one queue's
  * next operation after the other is done, always of a queue drawn at random from
- * those that may go on.  Any order that a real device might choose can come up.
+ * those that may go on.  Any order that a real device might choose can come up.  With every other
+ * seed one queue is slow, and lags far behind the others.
  *
  * Arguments in host memory, as gs_operation_list.h has them, are copied at once, as they
  * must be; but not the source of an upload and the target of a download.  What is freed may

@@ -68,6 +68,9 @@ free_call(call *c)
 	free(c);
 }
 
+/* How much longer a slow queue takes than others. */
+#define SLOWNESS	1000
+
 bool
 lazy_work(lazy_group *group)
 {
@@ -83,6 +86,8 @@ lazy_work(lazy_group *group)
 	if (nready == 0)
 		return false;
 	q = ready[random_word(&group->seed) % nready];
+	while (q == group->slow && nready > 1 && random_word(&group->seed) % SLOWNESS > 0)
+		q = ready[random_word(&group->seed) % nready];
 	c = q->first;
 	q->first = c->next;
 	if (q->first == NULL)
@@ -126,6 +131,8 @@ lazy_group_open(unsigned g, size_t arena_bytes, uint64_t seed)
 			device->queues[q].last = &device->queues[q].first;
 		lazy->group.devices[d] = &device->device;
 	}
+	if (seed % 2 == 1)
+		lazy->slow = &lazy->devices[seed / 2 % g].queues[seed / 2 / g % GS_QUEUES];
 	return lazy;
 }
 

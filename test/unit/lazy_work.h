@@ -50,6 +50,7 @@ struct lazy_group
 	gs_group	group;
 	lazy_device devices[GS_MAX_DEVICES];
 	uint64_t	seed;
+	queue	   *slow;			/* a queue that rarely goes on while others can; or NULL */
 	gs_event_ref events;
 	const char *fault;
 	volatile int *flag;

@@ -196,6 +196,29 @@ gs_plan_finish(gs_bucket_plan *plan)
 	return status;
 }
 
+gs_status
+gs_plan_take(gs_bucket_plan *plan, const gs_bucket *buckets, unsigned nbuckets)
+{
+	unsigned	share = 0;
+
+	plan->nleaves = nbuckets;
+	for (unsigned i = 0; i < nbuckets; i++)
+	{
+		plan->leaves[i] = (gs_leaf) {
+			.shift = buckets[i].bits,
+			.begin = buckets[i].begin,
+			.nrows = buckets[i].end - buckets[i].begin,
+		};
+		while (share < buckets[i].share)
+			plan->cuts[++share] = buckets[i].begin;
+		if (!push_bucket(plan, buckets[i]))
+			return GS_NO_SPACE;
+	}
+	while (share < plan->args.nshares)
+		plan->cuts[++share] = plan->args.nrows;
+	return GS_OK;
+}
+
 /* Makes a tree that takes all rows to bin 0. */
 static void
 one_bin(const gs_bucket_plan *plan, gs_bin_tree *tree)

@@ -201,6 +201,12 @@ extern bool gs_plan_near_edge(const gs_bucket_plan *plan, const gs_leaf *leaf,
  */
 extern gs_status gs_plan_finish(gs_bucket_plan *plan);
 
+/*
+ * Finishes a plan of which nothing was counted, by so many buckets in order, at most GS_MAX_BINS.
+ * Returns GS_NO_SPACE if memory is out.
+ */
+extern gs_status gs_plan_take(gs_bucket_plan *plan, const gs_bucket *buckets, unsigned nbuckets);
+
 /* Returns whether a leaf of equal keys was cut where a share begins. */
 extern bool gs_plan_cut_ties(const gs_bucket_plan *plan, unsigned share);
 

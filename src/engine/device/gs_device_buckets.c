@@ -70,7 +70,8 @@ static gs_pairs
 bucket_pairs(const gs_device_job *job, unsigned d, const gs_bucket *bucket, bool in_spare)
 {
 	const gs_job_device *jd = &job->devices[d];
-	uint64_t	row = bucket->begin - gs_plan_cuts(job->plan)[bucket->share];
+	uint64_t	row = job->guess != NULL ? gs_guess_row(job, bucket)
+		: bucket->begin - gs_plan_cuts(job->plan)[bucket->share];
 
 	return pairs_at(job, in_spare ? jd->spare : jd->pairs, row);
 }
@@ -87,13 +88,19 @@ order_bucket(gs_device_job *job, unsigned d, gs_queue queue, const gs_bucket *bu
 	uint64_t	nrows = bucket->end - bucket->begin;
 	bool	   *in_spare = &jd->in_spare[ordinal];
 	gs_pairs	from = bucket_pairs(job, d, bucket, *in_spare);
-	gs_pairs	other = bucket_pairs(job, d, bucket, !*in_spare);
+	gs_pairs	other = job->overlap ? jd->queue_spares[queue == GS_QUEUE_WORK2]
+		: bucket_pairs(job, d, bucket, !*in_spare);
 	bool		moved = false;
 
 	if (bucket->bits == 0 || nrows < 2)
 		return GS_OK;
 	GS_DO(job, d, sort, queue, from, other, job->args.id_bytes, nrows, low_bit, bucket->bits,
 		  jd->sort_temp[queue == GS_QUEUE_WORK2], &moved);
+	if (moved && job->overlap)
+	{
+		GS_TRY(copy_back(job, d, queue, from, other, nrows));
+		moved = false;
+	}
 	*in_spare = moved != *in_spare;
 	if (low_bit == 0)
 		return GS_OK;
@@ -112,6 +119,8 @@ sort_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned or
 
 	jd->in_spare[ordinal] = false;
 	gs_job_span_begin(job, d, queue, "sort");
+	if (job->guess != NULL)
+		GS_TRY(gs_guess_gather(job, d, queue, bucket, &jd->in_spare[ordinal]));
 	GS_TRY(order_bucket(job, d, queue, bucket, ordinal, gs_early_low_bit(job, bucket)));
 	gs_job_span_end(job, d, queue);
 	if (job->cursor.bits_left > 0)
@@ -285,6 +294,8 @@ gs_buckets_round(gs_device_job *job, unsigned round)
 	if (job->cursor.bits_left > 0 || job->args.equal.parts != NULL)
 		GS_TRY(for_all_buckets(job, &buckets, finish_bucket));
 	GS_TRY(for_all_buckets(job, &buckets, check_bucket));
+	if (round == 0 && job->guess == NULL)
+		GS_TRY(gs_partition_sum(job));
 	if (job->cursor.bits_left > 0)
 	{
 		GS_TRY(gs_proof_shares(job, round));
@@ -293,6 +304,8 @@ gs_buckets_round(gs_device_job *job, unsigned round)
 	}
 	for (unsigned d = 0; d < job->ndevices && job->args.equal.parts != NULL; d++)
 		GS_TRY(gs_result_bitmap(job, d, first_share + d));
+	if (job->overlap)
+		GS_TRY(gs_result_mark_turn(job, round % 2));
 	return job->cursor.bits_left > 0 ? GS_OK : gs_proof_shares(job, round);
 }
 
@@ -365,35 +378,64 @@ telling_bits(uint64_t rows)
 		GS_DEVICE_DIGIT_BITS * GS_DEVICE_DIGIT_BITS;
 }
 
-/* Returns whether the job's keys look as if rows were spread over their space. */
-static bool
-keys_are_spread(const gs_device_job *job)
+/* Returns how many keys of a job tell whether they are spread. */
+static uint64_t
+sample_rows(const gs_device_job *job)
 {
-	uint64_t	keys[MAX_SAMPLE_ROWS];
-	uint64_t	nrows = job->args.nrows;
-	uint64_t	count = nrows / ROWS_A_SAMPLE;
-	unsigned	bits = telling_bits(nrows);
+	uint64_t	count = job->args.nrows / ROWS_A_SAMPLE;
+
+	count = count < MIN_SAMPLE_ROWS ? MIN_SAMPLE_ROWS : count;
+	return count > MAX_SAMPLE_ROWS ? MAX_SAMPLE_ROWS : count;
+}
+
+/* Returns whether keys of `width` bits look as if the job's were spread; puts them in order. */
+static bool
+keys_are_spread(const gs_device_job *job, uint64_t *keys, uint64_t count, unsigned width)
+{
+	unsigned	bits = telling_bits(job->args.nrows);
 	unsigned	close = 0;
 
-	if (bits >= job->keys.width)
+	if (bits >= width)
 		return false;
-	count = count < MIN_SAMPLE_ROWS ? MIN_SAMPLE_ROWS : count;
-	count = count > MAX_SAMPLE_ROWS ? MAX_SAMPLE_ROWS : count;
-	if (nrows < count)
-		return false;
-	for (uint64_t i = 0; i < count; i++)
-		keys[i] = read_key(job, nrows / count * i);
 	qsort(keys, count, sizeof(keys[0]), compare_keys);
 	for (uint64_t i = 1; i < count; i++)
-		close += keys[i] != keys[i - 1] &&
-			(keys[i] ^ keys[i - 1]) >> (job->keys.width - bits) == 0;
+		close += keys[i] != keys[i - 1] && (keys[i] ^ keys[i - 1]) >> (width - bits) == 0;
 	return close <= count / MAX_CLOSE_SHARE;
 }
 
 void
 gs_early_choose(gs_device_job *job)
 {
-	job->stop_early = keys_are_spread(job);
+	uint64_t	keys[MAX_SAMPLE_ROWS];
+	uint64_t	count = sample_rows(job);
+
+	job->stop_early = false;
+	if (job->args.nrows < count || telling_bits(job->args.nrows) >= job->keys.width)
+		return;
+	for (uint64_t i = 0; i < count; i++)
+		keys[i] = read_key(job, job->args.nrows / count * i);
+	job->stop_early = keys_are_spread(job, keys, count, job->keys.width);
+}
+
+/* Does so by a sample of words that are the keys; puts some of these where others were. */
+void
+gs_early_choose_by(gs_device_job *job, uint64_t *keys, uint64_t nkeys)
+{
+	uint64_t	count = sample_rows(job);
+	uint64_t	min = UINT64_MAX;
+	uint64_t	max = 0;
+
+	job->stop_early = false;
+	if (nkeys < count)
+		return;
+	for (uint64_t i = 0; i < nkeys; i++)
+	{
+		min = keys[i] < min ? keys[i] : min;
+		max = keys[i] > max ? keys[i] : max;
+	}
+	for (uint64_t i = 0; i < count; i++)
+		keys[i] = keys[nkeys / count * i] - min;
+	job->stop_early = keys_are_spread(job, keys, count, gs_bit_width(max - min));
 }
 
 /* Returns the lowest bit that a bucket is to be sorted by. */

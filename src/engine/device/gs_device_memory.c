@@ -12,7 +12,10 @@
  *	ties							see gs_device_ties.c, if the key is wide
  *
  * A device that has no room for the pairs of all its rows sorts them in several rounds, share by
- * share.  All shares are equally large, within epsilon.  A round reads all keys, which takes a
+ * share.  All shares are equally large, within epsilon.  Rounds *overlap*: while the ids of one are
+ * downloaded the next one is scattered and sorted.  So there is memory for the pairs of two shares,
+ * and buckets are sorted with that of another bucket.  But if the key is wide, a share needs all
+ * memory for itself.  A round reads all keys, which takes a
  * fiftieth of the time from device memory that it takes over the link.  So keys are kept in device
  * memory first of all, if they leave an eighth of it to pairs, and shares are small; other planes
  * that were resident are released once the keys are packed.
@@ -106,12 +109,18 @@ gs_memory_planes(const gs_device_job *job, uint64_t nrows, unsigned nplanes, boo
 	return planes < nplanes ? (unsigned) planes : nplanes;
 }
 
+/*
+ * Returns the bytes that a row of a share takes.  If rounds overlap, two buckets are sorted at a
+ * time, each of an eighth of a share at most, as a rule.
+ */
 static uint64_t
-share_row_bytes(const gs_device_job *job)
+share_row_bytes(const gs_device_job *job, bool overlap)
 {
 	unsigned	pairs = exchange_by_copy(job, job->ndevices) ? 3 : 2;
 	uint64_t	bytes = pairs * pair_bytes(job->args.id_bytes);
 
+	if (overlap)
+		bytes += pair_bytes(job->args.id_bytes) / 4;
 	if (job->cursor.bits_left > 0)
 		bytes += TIES_ROW_BYTES(job->args.id_bytes);
 	if (job->args.equal.parts != NULL)
@@ -124,7 +133,7 @@ share_row_bytes(const gs_device_job *job)
  * min_rounds shares for each device.
  */
 static uint64_t
-share_capacity(const gs_device_job *job, unsigned min_rounds)
+share_capacity(const gs_device_job *job, unsigned min_rounds, bool overlap)
 {
 	uint64_t	rows = with_epsilon(job->args.nrows / job->ndevices / min_rounds);
 	uint64_t	capacity;
@@ -143,7 +152,7 @@ share_capacity(const gs_device_job *job, unsigned min_rounds)
 	}
 	/* for the alignment of a dozen blocks, and gaps between them */
 	temp += 12 * 1024;
-	capacity = memory > temp ? (memory - temp) / share_row_bytes(job) : 0;
+	capacity = memory > temp ? (memory - temp) / share_row_bytes(job, overlap) : 0;
 	if (job->cursor.bits_left > 0 && capacity >= UINT32_MAX)
 		capacity = UINT32_MAX - 1;
 	return capacity;
@@ -164,9 +173,10 @@ gs_memory_shares(gs_device_job *job, unsigned min_rounds)
 	if (job->resident_keys && most_rounds > MOST_RESIDENT_ROUNDS)
 		most_rounds = MOST_RESIDENT_ROUNDS;
 	/* smaller shares take less memory to sort, so the second look finds more of it for shares */
-	for (int i = 0; i < 2 && rounds <= most_rounds; i++)
+	for (int i = 0; i < 3 && rounds <= most_rounds; i++)
 	{
-		capacity = share_capacity(job, (unsigned) rounds);
+		job->overlap = rounds > 1 && job->cursor.bits_left == 0;
+		capacity = share_capacity(job, (unsigned) rounds, job->overlap);
 		if (capacity == 0)
 			return gs_job_fail(job, GS_NO_SPACE, "not enough device memory");
 		rounds = (rows + capacity - 1) / capacity;
@@ -175,6 +185,7 @@ gs_memory_shares(gs_device_job *job, unsigned min_rounds)
 	}
 	if (rounds > most_rounds)
 		return gs_job_fail(job, GS_NO_SPACE, "not enough device memory");
+	job->overlap = rounds > 1 && job->cursor.bits_left == 0;
 	job->rounds = (unsigned) rounds;
 	job->nshares = (unsigned) rounds * job->ndevices;
 	job->capacity_rows = capacity;
@@ -195,7 +206,7 @@ packs_apart(const gs_device_job *job, unsigned d)
 {
 	uint64_t	rows = with_epsilon(job->args.nrows / job->ndevices);
 
-	return packed_bytes(job, d) + rows * share_row_bytes(job) <= gs_job_available(job, d);
+	return packed_bytes(job, d) + rows * share_row_bytes(job, false) <= gs_job_available(job, d);
 }
 
 /*
@@ -240,15 +251,17 @@ most_share_rows(const gs_device_job *job, unsigned d)
 	return most;
 }
 
+/* Returns the most rows that a device sorts at a time: buckets of equal keys are in order. */
 static uint64_t
 most_bucket_rows(const gs_device_job *job, unsigned d)
 {
 	const gs_bucket *buckets;
 	unsigned	nbuckets = gs_plan_buckets(job->plan, &buckets);
-	uint64_t	most = 0;
+	uint64_t	most = 1;
 
 	for (unsigned i = 0; i < nbuckets; i++)
-		if (buckets[i].share % job->ndevices == d && buckets[i].end - buckets[i].begin > most)
+		if (buckets[i].share % job->ndevices == d && buckets[i].bits > 0 &&
+			buckets[i].end - buckets[i].begin > most)
 			most = buckets[i].end - buckets[i].begin;
 	return most;
 }
@@ -262,32 +275,100 @@ take_pairs(gs_device_job *job, unsigned d, uint64_t rows, gs_pairs *pairs)
 	return pairs->keys != NULL && pairs->ids != NULL;
 }
 
+/* Takes memory for a share's bitmap, if that is wanted; returns NULL if there is none. */
+static uint64_t *
+take_bitmap(gs_device_job *job, unsigned d)
+{
+	return job->args.equal.parts == NULL ? NULL
+		: gs_job_alloc(job, d, (most_share_rows(job, d) / 64 + 3) * sizeof(uint64_t));
+}
+
+/* Takes what sorting needs beside pairs; returns false if there is no room. */
+static bool
+take_sorting(gs_device_job *job, unsigned d)
+{
+	gs_job_device *jd = &job->devices[d];
+	gs_device  *device = jd->device;
+	size_t		temp = device->ops->sort_temp_bytes(device, job->args.id_bytes,
+													most_bucket_rows(job, d));
+
+	jd->sort_temp[0] = gs_job_alloc(job, d, temp);
+	jd->sort_temp[1] = gs_job_alloc(job, d, temp);
+	jd->borders = gs_job_alloc(job, d, 2 * job->rounds * sizeof(uint64_t));
+	jd->bitmap = take_bitmap(job, d);
+	return jd->sort_temp[0] != NULL && jd->sort_temp[1] != NULL && jd->borders != NULL &&
+		(job->args.equal.parts == NULL || jd->bitmap != NULL);
+}
+
+/* Does so on all devices, for rows that were scattered while they were uploaded. */
+bool
+gs_memory_take_sorting(gs_device_job *job)
+{
+	for (unsigned d = 0; d < job->ndevices; d++)
+		if (!take_sorting(job, d))
+			return false;
+	return true;
+}
+
+static void
+give_pairs(gs_device_job *job, unsigned d, gs_pairs *pairs)
+{
+	gs_job_free(job, d, pairs->keys);
+	gs_job_free(job, d, pairs->ids);
+	*pairs = (gs_pairs) {NULL, NULL};
+}
+
+/* Gives back what a device has for shares, which nothing may be using. */
+void
+gs_memory_give_shares(gs_device_job *job, unsigned d)
+{
+	gs_job_device *jd = &job->devices[d];
+
+	give_pairs(job, d, &jd->pairs);
+	give_pairs(job, d, &jd->spare);
+	gs_job_free(job, d, jd->scatter_temp);
+	gs_job_free(job, d, jd->sort_temp[0]);
+	gs_job_free(job, d, jd->sort_temp[1]);
+	gs_job_free(job, d, jd->borders);
+	gs_job_free(job, d, jd->bitmap);
+	jd->scatter_temp = jd->sort_temp[0] = jd->sort_temp[1] = NULL;
+	jd->borders = jd->bitmap = NULL;
+}
+
+/* Takes memory for the pairs of two shares, of which the first has the bitmap, and two buckets. */
+static bool
+take_turns(gs_device_job *job, unsigned d)
+{
+	gs_job_device *jd = &job->devices[d];
+	uint64_t	rows = most_share_rows(job, d);
+	uint64_t	bucket_rows = most_bucket_rows(job, d);
+
+	jd->turn_bitmaps[0] = jd->bitmap;
+	jd->turn_bitmaps[1] = take_bitmap(job, d);
+	jd->spare = (gs_pairs) {NULL, NULL};
+	for (unsigned i = 0; i < 2; i++)
+		if (!take_pairs(job, d, rows, &jd->turn_pairs[i]) ||
+			!take_pairs(job, d, bucket_rows, &jd->queue_spares[i]))
+			return false;
+	return job->args.equal.parts == NULL || jd->turn_bitmaps[1] != NULL;
+}
+
 static bool
 take_device(gs_device_job *job, unsigned d)
 {
 	gs_job_device *jd = &job->devices[d];
 	gs_device  *device = jd->device;
 	uint64_t	rows = most_share_rows(job, d);
-	size_t		temp = device->ops->sort_temp_bytes(device, job->args.id_bytes,
-													most_bucket_rows(job, d));
 	gs_rows		chunk = {jd->first_segment << GS_SEGMENT_SHIFT,
 	jd->chunk_segments << GS_SEGMENT_SHIFT};
 
 	jd->scatter_temp = gs_job_alloc(job, d, device->ops->scatter_temp_bytes(device, chunk));
-	jd->sort_temp[0] = gs_job_alloc(job, d, temp);
-	jd->sort_temp[1] = gs_job_alloc(job, d, temp);
-	jd->borders = gs_job_alloc(job, d, 2 * job->rounds * sizeof(uint64_t));
-	if (jd->scatter_temp == NULL || jd->sort_temp[0] == NULL || jd->sort_temp[1] == NULL ||
-		jd->borders == NULL)
+	if (jd->scatter_temp == NULL || !take_sorting(job, d))
 		return false;
-	if (job->args.equal.parts != NULL)
-	{
-		jd->bitmap = gs_job_alloc(job, d, (rows / 64 + 3) * sizeof(uint64_t));
-		if (jd->bitmap == NULL)
-			return false;
-	}
 	if (job->local_positions != NULL && !take_pairs(job, d, jd->local_rows, &jd->local))
 		return false;
+	if (job->overlap)
+		return take_turns(job, d);
 	return take_pairs(job, d, rows, &jd->pairs) && take_pairs(job, d, rows, &jd->spare);
 }
 

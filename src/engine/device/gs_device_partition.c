@@ -25,6 +25,8 @@
 #define BUCKETS_A_JOB	32
 #define MIN_BUCKET_ROWS	(UINT64_C(2) << 20)
 #define MAX_BUCKET_ROWS	(UINT64_C(8) << 20)
+/* ... and so many buckets a share at least, if rounds overlap. */
+#define OVERLAPPING_BUCKETS	8
 
 /* Returns whether the section is a plane's words as they are. */
 static bool
@@ -285,15 +287,19 @@ take_tile_counts(gs_device_job *job, unsigned d)
  * launches on a device and 50 microseconds of the thread that makes them for all devices.  But with
  * many buckets the last one, whose download nothing hides, is small.
  */
-static uint64_t
-bucket_rows(const gs_device_job *job)
+uint64_t
+gs_partition_bucket_rows(const gs_device_job *job)
 {
 	uint64_t	rows = job->args.nrows / BUCKETS_A_JOB;
 
 	if (job->options.bucket_rows > 0)
 		return job->options.bucket_rows;
-	return rows < MIN_BUCKET_ROWS ? MIN_BUCKET_ROWS
+	rows = rows < MIN_BUCKET_ROWS ? MIN_BUCKET_ROWS
 		: rows > MAX_BUCKET_ROWS ? MAX_BUCKET_ROWS : rows;
+	/* if rounds overlap, buckets take memory beside that of shares */
+	if (job->overlap && rows > job->capacity_rows / OVERLAPPING_BUCKETS)
+		rows = job->capacity_rows / OVERLAPPING_BUCKETS;
+	return rows;
 }
 
 static gs_status
@@ -306,7 +312,7 @@ begin_plan(gs_device_job *job)
 		.ndevices = job->ndevices,
 		.nshares = job->nshares,
 		.capacity_rows = job->capacity_rows,
-		.bucket_rows = bucket_rows(job),
+		.bucket_rows = gs_partition_bucket_rows(job),
 	};
 
 	job->plan = gs_plan_begin(&args);
@@ -374,7 +380,7 @@ scatter_rows(gs_device_job *job, unsigned round, unsigned d, bool digits)
 	for (uint64_t chunk = 0; chunk < count_chunks(jd); chunk++)
 	{
 		GS_TRY(load_chunk(job, d, chunk, &scatter.rows, &scatter.keys));
-		if (round == 0)
+		if (round == 0 && !job->resident_keys)
 			GS_TRY(gs_proof_given(job, d, scatter.rows, scatter.keys));
 		GS_DO(job, d, scatter, GS_QUEUE_WORK, &scatter);
 	}
@@ -382,17 +388,52 @@ scatter_rows(gs_device_job *job, unsigned round, unsigned d, bool digits)
 	return GS_OK;
 }
 
+/*
+ * Sums the rows that devices hold, if their keys stay in device memory: then there is time for it
+ * while the first ids are downloaded.
+ */
+gs_status
+gs_partition_sum(gs_device_job *job)
+{
+	for (unsigned d = 0; d < job->ndevices && job->resident_keys; d++)
+		for (uint64_t chunk = 0; chunk < count_chunks(&job->devices[d]); chunk++)
+		{
+			gs_rows		rows;
+			gs_keys		keys;
+
+			GS_TRY(load_chunk(job, d, chunk, &rows, &keys));
+			GS_TRY(gs_proof_given(job, d, rows, keys));
+		}
+	return GS_OK;
+}
+
+/* Has the memory of shares be that of a round, once nothing uses it any more. */
+static gs_status
+take_turn(gs_device_job *job, unsigned round)
+{
+	/* the sorts on the second queue come before what is on the first one now */
+	static const gs_queue busy[] = {GS_QUEUE_WORK, GS_QUEUE_DOWN};
+
+	if (round > 0)
+		GS_TRY(gs_exchange_meet(job, busy, job->overlap ? 1 : 2));
+	if (!job->overlap)
+		return GS_OK;
+	for (unsigned d = 0; d < job->ndevices; d++)
+	{
+		job->devices[d].pairs = job->devices[d].turn_pairs[round % 2];
+		job->devices[d].bitmap = job->devices[d].turn_bitmaps[round % 2];
+	}
+	return gs_result_await_turn(job, round % 2);
+}
+
 /* Brings the rows of a round's shares to their devices. */
 gs_status
 gs_partition_round(gs_device_job *job, unsigned round)
 {
-	/* the sorts on the second queue come before what is on the first one now */
-	static const gs_queue busy[] = {GS_QUEUE_WORK, GS_QUEUE_DOWN};
 	bool		digits;
 
 	gs_exchange_tree(job, round, &digits);
-	if (round > 0)
-		GS_TRY(gs_exchange_meet(job, busy, 2));
+	GS_TRY(take_turn(job, round));
 	GS_TRY(gs_proof_begin_round(job));
 	for (unsigned d = 0; d < job->ndevices; d++)
 		GS_TRY(scatter_rows(job, round, d, digits));

@@ -99,7 +99,12 @@ typedef struct gs_job_device
 
 	/* device memory for shares, the same in each round */
 	gs_pairs	pairs;
-	gs_pairs	spare;
+	gs_pairs	spare;			/* NULL if rounds overlap */
+	/* if rounds overlap: pairs and bitmap are these, by turns; each queue sorts with a spare */
+	gs_pairs	turn_pairs[2];
+	uint64_t   *turn_bitmaps[2];
+	gs_pairs	queue_spares[2];
+	gs_event_ref turn_downloaded[2];	/* the ids of such pairs were downloaded; or NULL */
 	gs_pairs	local;			/* rows on their way, if devices exchange by copies */
 	uint64_t	local_rows;
 	void	   *scatter_temp;
@@ -132,6 +137,31 @@ typedef struct gs_border_word
 	unsigned	device;
 	unsigned	slot;			/* its number in the device's borders[] */
 } gs_border_word;
+
+/* A bin that a sample has made, which becomes a bucket; see gs_device_guess.c. */
+typedef struct gs_guessed_bin
+{
+	uint64_t	lowest;			/* the keys that it may have */
+	uint64_t	highest;
+	uint64_t	nkeys;			/* how many of them were sampled */
+	unsigned	share;
+	/* its regions' rows in the memory of the share: [row, end_row) */
+	uint64_t	row;
+	uint64_t	end_row;
+} gs_guessed_bin;
+
+/* Where rows go that are scattered while they are uploaded. */
+typedef struct gs_guess
+{
+	unsigned	nbins;
+	gs_guessed_bin bins[GS_MAX_BINS];
+	uint16_t	bucket_bins[GS_MAX_BINS];	/* the bin of each bucket */
+	uint64_t	bases[GS_MAX_DEVICES + 1];	/* position of the first row of each share's memory */
+	/* positions at which the rows of a device and bin begin, and have ended */
+	uint64_t	begins[GS_MAX_DEVICES][GS_MAX_BINS];
+	uint64_t	ends[GS_MAX_DEVICES][GS_MAX_BINS];
+	uint64_t	next[GS_MAX_DEVICES];	/* the first segment that was not scattered */
+} gs_guess;
 
 typedef struct gs_allocation
 {
@@ -185,8 +215,11 @@ struct gs_device_job
 	bool		stop_early;		/* sort buckets by leading bits, see gs_device_buckets.c */
 	bool		stopped_early;	/* a bucket of the round was sorted by leading bits */
 
+	gs_guess   *guess;			/* NULL: there is none */
+
 	/* shares: number `round * ndevices + d` is sorted on device d */
 	unsigned	rounds;
+	bool		overlap;		/* a round is sorted while the one before is downloaded */
 	unsigned	nshares;
 	uint64_t	capacity_rows;
 	unsigned	share_allocations;	/* allocations from this one on are for shares */
@@ -247,6 +280,8 @@ extern bool gs_memory_packs_apart(const gs_device_job *job);
 extern uint64_t gs_memory_packed_segments(const gs_device_job *job, unsigned d);
 extern gs_status gs_memory_shares(gs_device_job *job, unsigned min_rounds);
 extern gs_status gs_memory_take(gs_device_job *job);
+extern bool gs_memory_take_sorting(gs_device_job *job);
+extern void gs_memory_give_shares(gs_device_job *job, unsigned d);
 
 /* ---------- upload: words to the devices, and what they say about the key ---------- */
 
@@ -259,12 +294,26 @@ extern gs_status gs_upload_release(gs_device_job *job, int kept);
 extern gs_status gs_upload_planes(gs_device_job *job);
 extern gs_status gs_upload_layout(gs_device_job *job);
 
+/* ---------- guess: rows scattered while they are uploaded ---------- */
+
+extern bool gs_guess_wanted(const gs_device_job *job);
+extern gs_status gs_guess_make(gs_device_job *job);
+extern gs_status gs_guess_scatter(gs_device_job *job, unsigned d, uint64_t end);
+extern gs_status gs_guess_ask(gs_device_job *job);
+extern gs_status gs_guess_hold(gs_device_job *job, uint64_t min, uint64_t max);
+extern gs_status gs_guess_drop(gs_device_job *job);
+extern uint64_t gs_guess_row(const gs_device_job *job, const gs_bucket *bucket);
+extern gs_status gs_guess_gather(gs_device_job *job, unsigned d, gs_queue queue,
+								 const gs_bucket *bucket, bool *in_spare);
+
 /* ---------- partition: keys, histograms, and scattering of rows to their shares ---------- */
 
+extern uint64_t gs_partition_bucket_rows(const gs_device_job *job);
 extern gs_status gs_partition_keys(gs_device_job *job);
 extern gs_status gs_partition_evict(gs_device_job *job);
 extern gs_status gs_partition_plan(gs_device_job *job);
 extern gs_status gs_partition_round(gs_device_job *job, unsigned round);
+extern gs_status gs_partition_sum(gs_device_job *job);
 
 /* ---------- exchange: rows, to the devices of their shares ---------- */
 
@@ -283,6 +332,7 @@ extern gs_status gs_buckets_round(gs_device_job *job, unsigned round);
 /* ---------- early: buckets that are sorted by the leading bits of keys only ---------- */
 
 extern void gs_early_choose(gs_device_job *job);
+extern void gs_early_choose_by(gs_device_job *job, uint64_t *keys, uint64_t nkeys);
 extern unsigned gs_early_low_bit(const gs_device_job *job, const gs_bucket *bucket);
 extern gs_status gs_early_begin_round(gs_device_job *job);
 extern gs_status gs_early_look(gs_device_job *job);
@@ -298,6 +348,8 @@ extern void gs_result_end(gs_device_job *job);
 extern gs_status gs_result_download(gs_device_job *job, unsigned d, gs_queue behind,
 									const gs_bucket *bucket, const void *ids);
 extern gs_status gs_result_bitmap(gs_device_job *job, unsigned d, unsigned share);
+extern gs_status gs_result_mark_turn(gs_device_job *job, unsigned turn);
+extern gs_status gs_result_await_turn(gs_device_job *job, unsigned turn);
 extern gs_status gs_result_identity(gs_device_job *job);
 extern gs_status gs_result_wait(gs_device_job *job, uint64_t *ready);
 

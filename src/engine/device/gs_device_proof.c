@@ -15,9 +15,9 @@
  *	placed		the sum over the ids of a share is the same when all sections are done
  *
  * Whatever bits a bucket was sorted by, it is checked by whole keys.  All is read where it lies in
- * device memory: 8 bytes a row before the scatter, and 8 and those of the id after the sort, while
- * the host waits for downloads.  Keys in host memory are not read for it; then the first sums are
- * of ids only.
+ * device memory: 8 bytes a row of words as they came, while the links are busy with others or with
+ * ids, and 8 and those of the id after the sort, while the host waits for downloads.  Keys in host
+ * memory are not read for it; then the first sums are of ids only.
  *
  * It is taken for granted that keys arrived as they were sent, and that ids leave as they were
  * checked.  Both links have checksums of their own, and the memory of servers' GPUs corrects single

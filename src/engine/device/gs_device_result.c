@@ -56,6 +56,42 @@ gs_result_begin(gs_device_job *job, unsigned nready)
 	return GS_OK;
 }
 
+static void
+forget_turn(gs_device_job *job, unsigned d, unsigned turn)
+{
+	gs_event_ref *event = &job->devices[d].turn_downloaded[turn];
+
+	if (*event != NULL)
+		job->devices[d].device->ops->release(job->devices[d].device, *event);
+	*event = NULL;
+}
+
+/* Marks that the downloads of a round, whose turn it is, are on their queues. */
+gs_status
+gs_result_mark_turn(gs_device_job *job, unsigned turn)
+{
+	for (unsigned d = 0; d < job->ndevices; d++)
+	{
+		forget_turn(job, d, turn);
+		GS_DO(job, d, record, GS_QUEUE_DOWN, &job->devices[d].turn_downloaded[turn]);
+	}
+	return GS_OK;
+}
+
+/* Has all devices wait until no download reads what the last round of this turn has left. */
+gs_status
+gs_result_await_turn(gs_device_job *job, unsigned turn)
+{
+	for (unsigned other = 0; other < job->ndevices; other++)
+	{
+		gs_event_ref event = job->devices[other].turn_downloaded[turn];
+
+		for (unsigned d = 0; d < job->ndevices && event != NULL; d++)
+			GS_DO(job, d, wait, GS_QUEUE_WORK, event);
+	}
+	return GS_OK;
+}
+
 /* Forgets all entries, and releases events that were not waited for. */
 void
 gs_result_end(gs_device_job *job)
@@ -68,6 +104,9 @@ gs_result_end(gs_device_job *job)
 			job->devices[ready->device].device->ops->release(job->devices[ready->device].device,
 															 ready->event);
 	}
+	for (unsigned d = 0; d < job->ndevices; d++)
+		for (unsigned turn = 0; turn < 2; turn++)
+			forget_turn(job, d, turn);
 	free(job->ready);
 	free(job->borders);
 	free(job->border_bits);

@@ -3,6 +3,7 @@
  *		Sorting on a group of devices: the order of the steps.
  *
  *	upload		words to the devices, statistics on the way	gs_device_upload.c
+ *				... and rows to where they will be, at a guess	gs_device_guess.c
  *	layout		of the key, from the statistics
  *	keys		the first section of it, at most 64 bits		gs_device_partition.c
  *	plan		histograms; shares and buckets				gs_bucket_plan.c
@@ -14,7 +15,8 @@
  *		prove that rows are the same ones, and in order		gs_device_proof.c
  *
  * The host waits for devices when it needs numbers: for the statistics, for each histogram, for the
- * counts of ties, and for the proof of each round.  All other work is put on queues.
+ * counts of ties, and for the proof of each round.  All other work is put on queues.  If the guess
+ * was right, rows are in their shares when the statistics are there, and are sorted at once.
  * gs_device_wait() does the rest of the waiting, for downloads that went on while devices sorted
  * and proved.
  *
@@ -60,6 +62,7 @@ free_job(gs_device_job *job)
 	free(job->stats);
 	free(job->alphabets);
 	free(job->counts);
+	free(job->guess);
 	free(job->positions);
 	free(job->local_positions);
 	free(job->tree);
@@ -115,6 +118,7 @@ abandon(gs_device_job *job, gs_status status)
 		if (jd->device->ops->reset(jd->device) == GS_DEVICE_LOST)
 			status = gs_job_failed(job, d, GS_DEVICE_LOST);
 		jd->touched = false;
+		jd->turn_downloaded[0] = jd->turn_downloaded[1] = NULL;
 		jd->tables = NULL;
 		jd->alphabets = NULL;
 	}
@@ -123,6 +127,8 @@ abandon(gs_device_job *job, gs_status status)
 	gs_result_end(job);
 	gs_job_free_from(job, 0);
 	gs_upload_drop(job);
+	free(job->guess);
+	job->guess = NULL;
 	job->failed = false;
 	return status;
 }
@@ -173,13 +179,39 @@ largest_share(const gs_device_job *job)
 	return largest;
 }
 
-/* Plans shares, at least min_rounds a device, and sorts them. */
-static gs_status
-sort_shares(gs_device_job *job, unsigned min_rounds)
+/* Tells the result what the plan is. */
+static void
+report_plan(gs_device_job *job)
 {
 	gs_device_result *result = job->result;
 	const gs_bucket *buckets;
 
+	result->rounds = job->rounds;
+	result->resident = job->resident_keys;
+	result->guessed = job->guess != NULL;
+	result->histograms = gs_plan_passes(job->plan);
+	result->buckets = gs_plan_buckets(job->plan, &buckets);
+	result->refined_rows = 0;
+	result->resorted_rows = 0;
+	result->largest_share_rows = largest_share(job);
+}
+
+/*
+ * Sorts rows that were scattered while they were uploaded: all of them are there, as the host has
+ * waited for what the devices have counted.
+ */
+static gs_status
+sort_guessed(gs_device_job *job)
+{
+	report_plan(job);
+	GS_TRY(gs_result_begin(job, job->result->buckets));
+	return gs_buckets_round(job, 0);
+}
+
+/* Plans shares, at least min_rounds a device, and sorts them. */
+static gs_status
+sort_shares(gs_device_job *job, unsigned min_rounds)
+{
 	job->share_allocations = job->nallocations;
 	GS_TRY(gs_memory_shares(job, min_rounds));
 	if (job->rounds > 1 && job->resident_keys)
@@ -189,14 +221,8 @@ sort_shares(gs_device_job *job, unsigned min_rounds)
 		GS_TRY(gs_memory_shares(job, min_rounds));
 	}
 	GS_TRY(gs_partition_plan(job));
-	result->rounds = job->rounds;
-	result->resident = job->resident_keys;
-	result->histograms = gs_plan_passes(job->plan);
-	result->buckets = gs_plan_buckets(job->plan, &buckets);
-	result->refined_rows = 0;
-	result->resorted_rows = 0;
-	result->largest_share_rows = largest_share(job);
-	GS_TRY(gs_result_begin(job, result->buckets));
+	report_plan(job);
+	GS_TRY(gs_result_begin(job, job->result->buckets));
 	GS_TRY(gs_exchange_prepare(job));
 	GS_TRY(gs_memory_take(job));
 	gs_proof_begin(job);
@@ -240,6 +266,8 @@ sort_rows(gs_device_job *job)
 	job->result->rounds = 1;
 	if (job->layout.key_bits == 0)
 		return gs_result_identity(job);
+	if (job->guess != NULL)
+		return sort_guessed(job);
 
 	GS_TRY(gs_partition_keys(job));
 	gs_early_choose(job);

@@ -55,6 +55,7 @@ typedef enum gs_exchange
 } gs_exchange;
 
 #define GS_DEFAULT_DEVICE_ROWS	(UINT64_C(4) << 20)
+#define GS_DEFAULT_GUESS_ROWS	(UINT64_C(32) << 20)
 
 /* How to sort; zeros are replaced by defaults. */
 typedef struct gs_device_options
@@ -64,6 +65,8 @@ typedef struct gs_device_options
 	uint64_t	device_rows;
 	/* buckets smaller than this are fused whatever it costs (default 2 M to 8 M) */
 	uint64_t	bucket_rows;
+	/* fewer rows than this are not scattered while they are uploaded (default 32 M) */
+	uint64_t	guess_rows;
 	/* most arena memory to use on each device, to test what happens when there is little */
 	uint64_t	memory_bytes;
 	uint64_t	window_bytes;	/* bytes of rows that are reordered at a time (default 32 MB) */
@@ -105,6 +108,7 @@ typedef struct gs_device_result
 	uint64_t	largest_share_rows;	/* most rows that one device sorted in a round */
 	bool		presorted;
 	bool		resident;		/* keys were in device memory in all rounds */
+	bool		guessed;		/* rows were scattered while they were uploaded */
 } gs_device_result;
 
 typedef struct gs_device_job gs_device_job;

@@ -28,6 +28,12 @@
 #define RUN_SEGMENTS	16
 #define GROUP_SEGMENTS	8
 
+/*
+ * So many groups of each device, at most, are on their way while keys are sampled: to read 65536
+ * keys takes a host one or two ms, which are as many groups of 16 MB.
+ */
+#define SAMPLING_GROUPS	8
+
 /* A device may have so many quarters of an equal share of the segments: a quarter too much. */
 #define MOST_QUARTERS	5
 
@@ -460,7 +466,21 @@ upload_group(gs_device_job *job, unsigned d, unsigned plane, uint64_t *segment, 
 	return fold ? fold_rows(job, d, plane, gs_job_rows(job, first, *segment - first)) : GS_OK;
 }
 
-/* Uploads what is missing of a plane, by turns so that all devices are busy. */
+/* Returns after how many groups of each device keys are sampled; UINT64_MAX: they are not. */
+static uint64_t
+groups_before_guess(const gs_device_job *job)
+{
+	uint64_t	groups = most_segments(job) / GROUP_SEGMENTS / 4;
+
+	if (!gs_guess_wanted(job))
+		return UINT64_MAX;
+	return groups < SAMPLING_GROUPS ? groups : SAMPLING_GROUPS;
+}
+
+/*
+ * Uploads what is missing of a plane, by turns so that all devices are busy, and has rows scattered
+ * that have arrived, if there is a guess of where they go.
+ */
 static gs_status
 upload_plane(gs_device_job *job, unsigned plane)
 {
@@ -468,20 +488,24 @@ upload_plane(gs_device_job *job, unsigned plane)
 	bool		bytes = job->alphabets != NULL && job->args.planes[plane].bytes;
 	bool		again = (p->nulls != NULL || bytes) && p->uploaded > 0;
 	uint64_t	next[GS_MAX_DEVICES];
+	uint64_t	guess_at = groups_before_guess(job);
 	bool		more = true;
 
 	if (again)
 		GS_TRY(clear_stats(job, plane));
 	for (unsigned d = 0; d < job->ndevices; d++)
 		next[d] = job->devices[d].first_segment;
-	while (more)
+	for (uint64_t turn = 0; more; turn++)
 	{
 		more = false;
 		GS_TRY(gs_job_poll(job));
+		if (turn == guess_at)
+			GS_TRY(gs_guess_make(job));
 		for (unsigned d = 0; d < job->ndevices; d++)
 			if (next[d] < job->devices[d].first_segment + job->devices[d].nsegments)
 			{
 				GS_TRY(upload_group(job, d, plane, &next[d], !again));
+				GS_TRY(gs_guess_scatter(job, d, next[d]));
 				more = true;
 			}
 	}
@@ -510,6 +534,7 @@ gs_upload_planes(gs_device_job *job)
 	}
 	for (unsigned plane = 0; plane < job->args.nplanes; plane++)
 		GS_TRY(upload_plane(job, plane));
+	GS_TRY(gs_guess_ask(job));
 	for (unsigned d = 0; d < job->ndevices; d++)
 	{
 		gs_job_span_end(job, d, GS_QUEUE_WORK);
@@ -592,6 +617,7 @@ gs_upload_layout(gs_device_job *job)
 		GS_TRY(number_words(job, p, &sum));
 		plane.numbering = job->planes[p].numbering;
 		gs_layout_add_plane(&job->layout, p, &plane, &sum, job->args.nrows);
+		GS_TRY(gs_guess_hold(job, sum.min, sum.max));
 	}
 	return GS_OK;
 }
