@@ -92,3 +92,36 @@ SELECT sort_node('SELECT text_random FROM cost_rows ORDER BY text_random');
 RESET gpusort.cost_key_collated;
 DROP TABLE cost_rows;
 DROP FUNCTION sort_node;
+
+-- Of partitions of which one comes in order: all are sorted as one if there are many to be merged, but not if there are two
+CREATE TABLE cost_merged (k int8, p int) PARTITION BY LIST (p);
+DO $$ BEGIN
+	FOR p IN 1 .. 8 LOOP
+		EXECUTE format('CREATE TABLE cost_merged_%s PARTITION OF cost_merged FOR VALUES IN (%1$s)', p);
+	END LOOP;
+END $$;
+CREATE INDEX ON cost_merged_8 (k, p);
+INSERT INTO cost_merged SELECT hashint8(i), 1 + i % 8 FROM generate_series(1, 40000) i;
+VACUUM (FREEZE, ANALYZE) cost_merged;
+EXPLAIN (COSTS OFF) SELECT * FROM cost_merged ORDER BY k;
+SET client_min_messages = debug1;
+EXPLAIN (COSTS OFF) SELECT * FROM cost_merged WHERE p > 6 ORDER BY k;
+SET client_min_messages = warning;
+DROP TABLE cost_merged;
+
+-- A sort of rows that workers collect, worth its cost but for a limit outside its query: below a Gather Merge, which wants few
+-- rows of each worker, PostgreSQL's bounded sorts find them faster
+CREATE TABLE cost_gathered WITH (parallel_workers = 2) AS SELECT i, md5(i::text) COLLATE "en-x-icu" AS t FROM generate_series(1, 60000) i;
+VACUUM (FREEZE, ANALYZE) cost_gathered;
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET gpusort.cost_gather = 0;
+SET cpu_operator_cost = 0.01;
+EXPLAIN (COSTS OFF) SELECT * FROM (SELECT * FROM cost_gathered ORDER BY t, i OFFSET 0) s;
+SET client_min_messages = debug1;
+EXPLAIN (COSTS OFF) SELECT * FROM (SELECT * FROM cost_gathered ORDER BY t, i OFFSET 0) s LIMIT 5;
+SET client_min_messages = warning;
+SELECT * FROM (SELECT * FROM cost_gathered ORDER BY t, i OFFSET 0) s LIMIT 5;
+RESET max_parallel_workers_per_gather;
+DROP TABLE cost_gathered;
