@@ -43,7 +43,7 @@ my $most = max(@participants);
 my $query = 'SELECT count(*) FROM a JOIN b USING (k)';
 my @not_postgres = (enable_hashjoin => 'off', enable_mergejoin => 'off', enable_nestloop => 'off');
 my %sides = (
-	index => { @not_postgres, enable_seqscan => 'off' },
+	index => { @not_postgres, enable_seqscan => 'off', enable_sort => 'off' },
 	sorted => { @not_postgres, enable_indexscan => 'off', enable_indexonlyscan => 'off' },
 	postgres => { 'gpusort.enabled' => 'off' },
 	chosen => {});
