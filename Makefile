@@ -115,7 +115,7 @@ pg_includedir := $(shell $(PG_CONFIG) --includedir-server)
 # -isystem: warnings inside the server's headers are not ours.
 PG_CPPFLAGS = -isystem $(pg_includedir) -Isrc -MMD -MP -DGPUSORT_VERSION='"$(EXTVERSION)"'
 # The server's headers may be of a younger C than gnu11: its compiler's own is taken.
-PG_CFLAGS = -O2 -fvisibility=hidden
+PG_CFLAGS = $(or $(filter -O%,$(COPT)),-O2) -fvisibility=hidden
 SHLIB_LINK = -lm
 ifdef SANITIZE
 SANITIZER_FLAGS = -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -31,7 +31,7 @@ short_form()
 	private_locales cs_CZ hu_HU tr_TR
 	copy_sql_tests
 	build_apart asan
-	make -s -C "$BUILD_TREE" -j"$(nproc)" PG_CONFIG="$PG_CONFIG" WITH_CUDA=0 SANITIZE=address,undefined gpusortd \
+	make -s -C "$BUILD_TREE" -j"$(nproc)" PG_CONFIG="$PG_CONFIG" WITH_CUDA=0 SANITIZE=address,undefined COPT="$QUICK" gpusortd \
 		>"$WORK/gpusortd.log" 2>&1 && install -m 755 "$BUILD_TREE/gpusortd" "$PKGLIBDIR/" || die "gpusortd does not compile"
 	# devices have room for few rows
 	daemon_suite "gpusort.reorder_rows = on" \

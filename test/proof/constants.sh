@@ -224,7 +224,7 @@ begin()
 }
 
 need_packages build server tap locales
-export WITH_CUDA=0 COPT=-DUSE_ASSERT_CHECKING
+export WITH_CUDA=0 COPT="$QUICK -DUSE_ASSERT_CHECKING"
 FUZZ_SECONDS=20
 if [ -n "$SHORT_FORM" ]; then
 	SQL_TESTS='index_unique spill types_text' FUZZ_SECONDS=10

@@ -6,7 +6,7 @@
 # spilling on and off; workers that don't come; cancels; gpusortd on simulated devices: see fuzz/memory_fuzz.pl.
 # SEED=n begins with that seed.
 #
-# --short takes three minutes, and tables of up to 300,000 rows.
+# --short takes a minute, and tables of up to 300,000 rows.
 
 . "$(dirname "$0")/../lib/common.sh"
 . "$TREE/test/lib/packages.sh"
@@ -15,7 +15,7 @@
 DURATION=3600 ROWS=3000000
 if [ "${1:-}" = --short ]; then
 	shift
-	DURATION=180 ROWS=300000
+	DURATION=60 ROWS=300000
 fi
 if [[ ${1:-} =~ ^[0-9]+$ ]]; then
 	DURATION=$1

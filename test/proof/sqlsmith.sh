@@ -7,7 +7,7 @@
 # is asked by running the statement again without gpusort; and no process may crash.  One sqlsmith
 # plans for one process, the other for workers.  SEED=n repeats their statements.
 #
-# --short takes 20 seconds and always the same statements.
+# --short takes 10 seconds and always the same statements.
 
 . "$(dirname "$0")/../lib/common.sh"
 . "$TREE/test/lib/packages.sh"
@@ -16,7 +16,7 @@
 DURATION=3600 SAMPLED=0.02
 if [ "${1:-}" = --short ]; then
 	shift
-	DURATION=20 SAMPLED=0.2 SEED=1
+	DURATION=10 SAMPLED=0.2 SEED=1
 fi
 DURATION=${1:-$DURATION}
 

@@ -6,7 +6,7 @@
 # more starts two workers for it, and does so before it has looked at what is to be refined and
 # verified.  The engine has buckets of 16 rows, and stretches of the order have eight, so that a few
 # hundred rows are enough for three processes to have something to do.  Built with the assertions
-# of the server's headers.
+# of the server's headers, and under UBSan.
 
 . "$(dirname "$0")/../lib/common.sh"
 . "$TREE/test/lib/packages.sh"
@@ -16,8 +16,7 @@
 . "$TREE/test/lib/special.sh"
 . "$TREE/test/lib/team.sh"
 
-export WITH_CUDA=0
-export COPT='-DUSE_ASSERT_CHECKING -DGS_BUCKET_ROWS=16 -DGS_MANY_ROWS=64 -DMIN_STRETCH_ROWS=8'
+export SANITIZE=undefined WITH_CUDA=0 COPT=$FEW_ROWS
 TESTS=$(all_sql_tests)
 if [ "${1:-}" = --short ]; then
 	shift
@@ -35,7 +34,7 @@ count_processes()
 }
 
 need_packages build server tap locales
-build_apart team
+build_apart few-rows
 private_begin team
 private_locales cs_CZ hu_HU tr_TR
 copy_sql_tests
