@@ -21,6 +21,7 @@ $node->safe_psql('postgres', q(
 	VACUUM ANALYZE t;
 	CREATE FUNCTION anonymous_kb() RETURNS int LANGUAGE sql AS
 	$$ SELECT (regexp_match(pg_read_file('/proc/self/status'), 'RssAnon:\s+(\d+)'))[1]::int $$));
+tables_stay();
 
 my @orders = ('h, i', 'few DESC, m', 'm DESC', 'n NULLS FIRST, i DESC');
 my $analyzed;

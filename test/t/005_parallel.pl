@@ -18,6 +18,7 @@ $node->safe_psql('postgres', q(
 	CREATE TABLE u AS SELECT i, i % 100 AS g FROM generate_series(1, 20000) i;
 	ALTER TABLE u SET (parallel_workers = 2);
 	VACUUM ANALYZE));
+tables_stay();
 
 my @settings = ('gpusort.force' => 'on');
 my @queries = (

@@ -120,7 +120,7 @@ if (part('shares'))
 }
 
 # A session whose ranges are now in the pool, now private, now both.
-my $digest = "SELECT md5(string_agg(q::text, '')) FROM (SELECT * FROM t ORDER BY %s OFFSET 0) q";
+my $digest = ordered_digest('SELECT * FROM t ORDER BY %s');
 my %expected = map { $_ => $node->safe_psql('postgres', 'SET gpusort.enabled = off; ' . sprintf $digest, $_) } @orders;
 if (part('changing'))
 {

@@ -26,6 +26,7 @@ $node->safe_psql('postgres', q(
 	FROM generate_series(1, 12000) i;
 	CREATE TABLE large AS SELECT hashint8extended(i, 0) AS k, i FROM generate_series(1, 550000) i;
 	VACUUM ANALYZE));
+tables_stay();
 
 # It starts with the server, which does not wait for it.
 ok($node->poll_query_until('postgres', q(SELECT state = 'up' FROM gpusort_service())), 'gpusortd comes up');

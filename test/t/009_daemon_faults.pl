@@ -33,6 +33,7 @@ $node->safe_psql('postgres', q(
 	CREATE TABLE few AS SELECT i FROM generate_series(1, 200) i;
 	CREATE TABLE large AS SELECT hashint8extended(i, 0) AS k, i FROM generate_series(1, 600000) i;
 	VACUUM ANALYZE));
+tables_stay();
 ok($node->poll_query_until('postgres', q(SELECT state = 'up' FROM gpusort_service())), 'gpusortd comes up');
 $idle_bytes = service($node, 'pool_bytes_free');
 

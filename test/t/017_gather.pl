@@ -174,7 +174,7 @@ if (part('faults'))
 # Sessions that want more together than there is, of the pool and of workers.
 if (part('competing'))
 {
-	my $digest = "SELECT md5(string_agg(q::text, '')) FROM (SELECT * FROM t ORDER BY %s OFFSET 0) q";
+	my $digest = ordered_digest('SELECT * FROM t ORDER BY %s');
 	my %expected = map { $_ => $node->safe_psql('postgres', 'SET gpusort.enabled = off; ' . sprintf $digest, $_) } @orders;
 	for my $work_mem ('64kB', '64MB')
 	{

@@ -41,6 +41,7 @@ $node->safe_psql('postgres', q(
 		ELSE 'p' || lpad((i / 20)::text, 7, '0') END) p (prefix);
 	DELETE FROM tied WHERE s IS NULL AND i > 2000;
 	VACUUM ANALYZE));
+tables_stay();
 ok($node->poll_query_until('postgres', q(SELECT state = 'up' FROM gpusort_service())), 'gpusortd comes up');
 $idle_bytes = service($node, 'pool_bytes_free');
 

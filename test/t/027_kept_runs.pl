@@ -160,7 +160,7 @@ if (part('readers'))
 		same_value($joined, "$name: merge join with marks", @way, @merge, 'gpusort.pool_quota' => 20);
 		same_value("SELECT count(*), sum(n * hashint8(q.i)::int8), sum(length(pad)) FROM generate_series(1, 2) n, (SELECT * FROM w ORDER BY h, i OFFSET 0) q", "$name: rescans",
 			@way, enable_material => 'off', enable_hashjoin => 'off', enable_mergejoin => 'off', 'gpusort.pool_quota' => 24);
-		same_value("SELECT count(*), sum(n * c) FROM generate_series(1, 2) n, LATERAL (SELECT count(q::text) AS c FROM (SELECT * FROM w WHERE i > n ORDER BY h, i OFFSET 0) q) q", "$name: sorts once more",
+		same_value("SELECT count(*), sum(n * c) FROM generate_series(1, 2) n, LATERAL (SELECT sum(length(pad)) AS c FROM (SELECT * FROM w WHERE i > n ORDER BY h, i OFFSET 0) q) q", "$name: sorts once more",
 			@way, 'gpusort.pool_quota' => 24);
 		same_value("SELECT array_agg(q::text) FROM (SELECT * FROM (SELECT * FROM w ORDER BY h, i OFFSET 0) q WHERE i % 7 = 3 LIMIT 50) q", "$name: a limit that stops in the middle",
 			@way, 'gpusort.pool_quota' => 24);
@@ -219,7 +219,6 @@ if (part('builds'))
 				SET gpusort.pool_quota = $quota;
 				CREATE UNIQUE INDEX t_i ON t (h, i);
 				CREATE INDEX t_few ON t (few) INCLUDE (i);
-				CREATE INDEX t_h ON t (h);
 				CREATE INDEX w_m ON w (m, i) INCLUDE (pad);
 				CREATE UNIQUE INDEX w_m_icu ON w (m COLLATE "und-x-icu", i)));
 			my $wanted = $quota > 8 ? qr/built index "t_told".* [1-9]\d* kB kept/ : qr/built index "t_told".* portions, 0 kB kept/;
@@ -230,13 +229,14 @@ if (part('builds'))
 				last if $told =~ $wanted;
 			}
 			like($told, $wanted, "$label: runs in memory");
-			is($node->safe_psql('postgres', 'SELECT check_indexes()'), '5 valid', "$label: amcheck, and every row");
+			# from the root, too, where no run was kept
+			is($node->safe_psql('postgres', "SELECT check_indexes($quota <= 8)"), '4 valid', "$label: amcheck, and every row");
 			my $sizes = $node->safe_psql('postgres', q(SELECT string_agg(relname || ' ' || pg_relation_size(oid), ', ' ORDER BY relname) FROM pg_class WHERE relname ~ '^[tw]_'));
 			$sizes{first} //= $sizes;
 			is($sizes, $sizes{first}, "$label: the same sizes") if $workers == 0;
 			my (undef, $error) = session_of($node, "SET max_parallel_maintenance_workers = $workers", "SET gpusort.pool_quota = $quota", 'CREATE UNIQUE INDEX t_no ON t (few, h)', 'CREATE UNIQUE INDEX t_no ON t (few)');
 			like($error, qr/could not create unique index "t_no"/, "$label: duplicates");
-			$node->safe_psql('postgres', 'DROP INDEX IF EXISTS t_no; DROP INDEX t_i, t_few, t_h, w_m, w_m_icu');
+			$node->safe_psql('postgres', 'DROP INDEX IF EXISTS t_no; DROP INDEX t_i, t_few, w_m, w_m_icu');
 			nothing_is_left($node, $pool_bytes, $label);
 		}
 	}

@@ -29,7 +29,7 @@ my $pool_bytes = service($node, 'pool_bytes_free');
 sub same_rows
 {
 	my ($query, $plan, @settings) = @_;
-	my $digest = "SELECT count(*) || ' rows, ' || sum(hashtextextended(q::text, 0)) FROM q";
+	my $digest = digest_of_rows('SELECT * FROM q');
 	my @set = map { "SET $settings[2 * $_] = '$settings[2 * $_ + 1]'" } 0 .. $#settings / 2;
 	my ($theirs) = session_of($node, 'SET gpusort.enabled = off', "CREATE TEMP TABLE q AS $query", $digest);
 	my ($planned, $ours);

@@ -56,7 +56,7 @@ sub is_sorted_here
 	same_answer($node, $query, $label, @settings);
 	if ($query =~ /icu/)
 	{
-		my $digest = "SELECT md5(string_agg(q::text, E'\n')) FROM ($query OFFSET 0) q";
+		my $digest = ordered_digest($query);
 
 		is(GpuSortTest::run_with($node, "$learn; $digest", @settings), GpuSortTest::run_with($node, "SELECT 25000; $digest", 'gpusort.enabled' => 'off'),
 			"$label: ... with weights that are known");
@@ -255,7 +255,7 @@ if (part('cancel'))
 	for my $collation ('en', '"en-x-icu"')
 	{
 		my $query = "SELECT * FROM slow ORDER BY s COLLATE $collation, i";
-		my $digest = "SELECT md5(string_agg(q::text, ',')) FROM ($query OFFSET 0) q";
+		my $digest = ordered_digest($query);
 		my $sorted = run_with($node, $digest, 'gpusort.enabled' => 'off');
 		my $tids = "SELECT md5(string_agg(ctid::text, ',')) FROM (SELECT ctid FROM slow ORDER BY s COLLATE $collation, i) q";
 		my $indexed = run_with($node, $tids, 'gpusort.enabled' => 'off');

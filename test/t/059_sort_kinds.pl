@@ -72,21 +72,21 @@ my @kinds = (
 
 # Their queries of a kind, and what EXPLAIN says of these; undef: can't be.
 my %consumers = (
-	fetch => sub { my $kind = shift; return if $kind->{shared}; return [ in_order($kind), qr/Aggregate/ ] },
+	fetch => sub { my $kind = shift; return if $kind->{shared}; return [ ordered_digest(ordered($kind)), qr/Aggregate/ ] },
 	client => sub { my $kind = shift; return if $kind->{shared}; return [ ordered($kind), qr/GpuSort/, \&rows_of ] },
 	copy => sub { my $kind = shift; return if $kind->{shared}; return [ ordered($kind), qr/GpuSort/, \&copied ] },
 	heap => sub { my $kind = shift; return if $kind->{shared}; return [ ordered($kind), qr/GpuSort/, \&stored ] },
 	unique => sub { my $kind = shift; my $columns = $kind->{wide} ? 'few, w' : 'k, few';
 		return if $kind->{limit} || $kind->{late} || $kind->{keys_only};
-		return [ bag("SELECT DISTINCT $columns FROM $kind->{from}"), qr/GpuSort Unique/ ] },
+		return [ digest_of_rows("SELECT DISTINCT $columns FROM $kind->{from}"), qr/GpuSort Unique/ ] },
 	groups => sub { my $kind = shift; return if $kind->{limit} || $kind->{late} || $kind->{keys_only};
-		return [ bag('SELECT few, mode() WITHIN GROUP (ORDER BY ' . ($kind->{wide} ? 'w' : 'k') . ") AS m FROM $kind->{from} GROUP BY few"), qr/GpuSort Ordered Set/ ] },
+		return [ digest_of_rows('SELECT few, mode() WITHIN GROUP (ORDER BY ' . ($kind->{wide} ? 'w' : 'k') . ") AS m FROM $kind->{from} GROUP BY few"), qr/GpuSort Ordered Set/ ] },
 	counts => sub { my $kind = shift; return if $kind->{limit} || $kind->{late} || $kind->{keys_only};
 		return [ 'SELECT count(DISTINCT ' . ($kind->{wide} ? 'w' : 'k') . ") FROM $kind->{from}", qr/GpuSort Count/, undef, cpu_operator_cost => 0.1 ] },
 	join => sub { my $kind = shift; return if $kind->{limit} || $kind->{late} || $kind->{keys_only};
-		return [ bag('SELECT o.id, t.id AS other' . ($kind->{wide} ? ', t.w' : '') . " FROM o JOIN $kind->{from} t USING (k)"), qr/(?:GpuSort|Merge) Join/ ] },
+		return [ digest_of_rows('SELECT o.id, t.id AS other' . ($kind->{wide} ? ', t.w' : '') . " FROM o JOIN $kind->{from} t USING (k)"), qr/(?:GpuSort|Merge) Join/ ] },
 	cuts => sub { my $kind = shift; return unless $kind->{shared};
-		return [ bag('SELECT id, rank() OVER (PARTITION BY few ORDER BY k) AS r' . ($kind->{wide} ? ', w' : '') . " FROM $kind->{from}"), qr/Sliced By/ ] });
+		return [ digest_of_rows('SELECT id, rank() OVER (PARTITION BY few ORDER BY k) AS r' . ($kind->{wide} ? ', w' : '') . " FROM $kind->{from}"), qr/Sliced By/ ] });
 
 sub ordered
 {
@@ -95,13 +95,11 @@ sub ordered
 	return 'SELECT few, k, id' . ($kind->{wide} || $kind->{late} ? ', w' : '') . ' FROM t ORDER BY few, k, id' . ($kind->{limit} ? " LIMIT $kind->{limit}" : '');
 }
 
-sub in_order { my ($kind) = @_; return "SELECT count(*) || ' rows, ' || md5(string_agg(md5(q::text), ',')) FROM (" . ordered($kind) . ' OFFSET 0) q'; }
-sub bag { my ($query) = @_; return "SELECT count(*) || ' rows, ' || sum(hashtextextended(q::text, 0)) FROM ($query OFFSET 0) q"; }
 
 # How a query's rows are had.
 sub rows_of { my ($query) = @_; return ($query); }
 sub copied { my ($query) = @_; return ("COPY ($query) TO STDOUT"); }
-sub stored { my ($query) = @_; return ('BEGIN', "CREATE TABLE made AS $query", "SELECT count(*) || ' rows, ' || md5(string_agg(md5(made::text), ',' ORDER BY ctid)) FROM made", 'ROLLBACK'); }
+sub stored { my ($query) = @_; return ('BEGIN', "CREATE TABLE made AS $query", ordered_digest("SELECT * FROM made ORDER BY ctid"), 'ROLLBACK'); }
 
 # ---------- cells ----------
 
@@ -144,7 +142,7 @@ sub try_cell
 		last if $told || $ours ne $theirs{"$consumer $query"};
 	}
 	ok($told, "$label: it is of that kind") or diag "$query\n" . ($plan // "");
-	ok($ours eq $theirs{"$consumer $query"} && $ours !~ /^0?(?: rows.*)?$/, "$label: PostgreSQL's rows") or diag substr("$query\n$ours", 0, 1000);
+	ok($ours eq $theirs{"$consumer $query"} && $ours !~ /^0?$/, "$label: PostgreSQL's rows") or diag substr("$query\n$ours", 0, 1000);
 }
 
 for (@kinds)
