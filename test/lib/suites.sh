@@ -84,7 +84,8 @@ tap_test()
 	[ "$name" = "$2" ] || parts=${2#*/}
 
 	start=$(now_ms)
-	as_server env -u PGHOST -u PGUSER -u PGDATABASE PATH="$BINDIR:$PATH" TESTDIR="$tap/$name" \
+	as_server env -u PGHOST -u PGUSER -u PGDATABASE PATH="$tap/bin:$BINDIR:$PATH" TESTDIR="$tap/$name" \
+		INITDB="$BINDIR/initdb" INITDB_MADE="$tap/made" \
 		GPUSORT_TEST_PARTS="$parts" TESTDATADIR="$tap/$name/data" TESTLOGDIR="$tap/$name/log" PG_TEST_PORT_DIR="$tap/ports" \
 		PG_REGRESS="$PGXS_DIR/src/test/regress/pg_regress" PGPORT=65432 \
 		perl -I "$PGXS_DIR/src/test/perl" -I "$dir" "$dir/$name.pl" >"$tap/$name.log" 2>&1
@@ -163,7 +164,8 @@ tap_suite()
 
 	shift
 	make_small_disk
-	mkdir -p "$WORK/tap/ports"
+	mkdir -p "$WORK/tap/ports" "$WORK/tap/made" "$WORK/tap/bin"
+	cp "$TREE/test/lib/initdb.sh" "$WORK/tap/bin/initdb"
 	for name in "${@%%/*}"; do
 		mkdir -p "$WORK/tap/$name/log" "$WORK/tap/$name/data"
 	done
