@@ -97,7 +97,9 @@ is "... and all of it" "$(chosen_by "$HOUSE" 47/crash 047)" 047_cluster
 is "... that it does not have" "$(chosen_by "$HOUSE" 047/kill)" \
 	"scripts.sh: there is no part kill in 047_cluster; its parts: crash cancel"
 is "nothing has changed" "$(chosen_by "$HOUSE" changed)" ""
-echo >>"$HOUSE/src/heap/heap.c"
+printf '/*\n * a comment\n */\n' >"$HOUSE/src/heap/heap.c"
+is "comments have changed" "$(chosen_by "$HOUSE" changed)" ""
+echo 'int rows;' >>"$HOUSE/src/heap/heap.c"
 is "changed files" "$(chosen_by "$HOUSE" changed)" "cluster copy_from copy_to"
 git_house commit -q -a -m 'A change'
 is "... that are committed" "$(chosen_by "$HOUSE" changed)" "cluster copy_from copy_to"

@@ -14,7 +14,8 @@
 #	src/table		the tests that the README of a folder of the source names behind "Tests:"
 #	changed			what git says has changed since the main branch: the tests among those files, and
 #					those of the folders that the others are in, but for those named behind "Longer:";
-#					and the checks of manual, layout and scripts
+#					and the checks of manual, layout and scripts.  C that differs in comments only is
+#					not looked at
 
 PARTS='docs layout scripts unit server_state exports regress daemon isolation tap fuzz proof'
 declare -A CHOSEN=()
@@ -117,15 +118,39 @@ choose_named()
 	done < <(grep -oE '`[^`]+`' <<<"$1" | tr -d '`')
 }
 
-# The files that differ from where the main branch was left, and those that git does not know yet.
+# Where the main branch was left.
+main_commit()
+{
+	git -C "$TREE" merge-base HEAD origin/main 2>/dev/null || git -C "$TREE" merge-base HEAD main ||
+		die "git does not know what has changed"
+}
+
+# code_of: C, without comments.
+code_of()
+{
+	cc -fpreprocessed -dD -E -P -x c - 2>/dev/null
+}
+
+# same_code COMMIT PATH: has this file the same code there?
+same_code()
+{
+	local before after
+
+	[[ $2 == *.[ch] && -f $TREE/$2 ]] && before=$(git -C "$TREE" show "$1:$2" 2>/dev/null | code_of) &&
+		after=$(code_of <"$TREE/$2") && [ "$before" = "$after" ]
+}
+
+# changed_files COMMIT: the files that differ from it, and those that git does not know yet.
 changed_files()
 {
-	local main
+	local file
 
-	main=$(git -C "$TREE" merge-base HEAD origin/main 2>/dev/null || git -C "$TREE" merge-base HEAD main) ||
-		die "git does not know what has changed"
-	git -C "$TREE" diff --name-only "$main"
-	git -C "$TREE" ls-files --others --exclude-standard
+	{
+		git -C "$TREE" diff --name-only "$1"
+		git -C "$TREE" ls-files --others --exclude-standard
+	} | sort -u | while read -r file; do
+		same_code "$1" "$file" || printf '%s\n' "$file"
+	done
 }
 
 # choose_file PATH: what is likely to fail if that is wrong.
@@ -157,14 +182,15 @@ choose_file()
 
 choose_changed()
 {
-	local file part
+	local file part main
 
+	main=$(main_commit) || exit
 	for part in docs layout scripts; do
 		choose "$part"
 	done
 	while read -r file; do
 		choose_file "$file"
-	done < <(changed_files | sort -u)
+	done < <(changed_files "$main")
 }
 
 choose()
