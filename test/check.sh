@@ -39,34 +39,32 @@ check_script()
 # build.
 run_unit()
 {
-	local target start
+	local target
 
 	rm -f "$TREE"/test/unit/build/{,asan/}*.tap
 	for target in check asan-check; do
-		start=$(now_ms)
-		make -C "$TREE/test/unit" --no-print-directory -j"$(nproc)" \
+		timed "$WORK/unit-$target" make -C "$TREE/test/unit" --no-print-directory -j"$(nproc)" \
 			TESTS="$(chosen_tests unit | xargs)" $target >"$WORK/unit-$target.log" 2>&1 9>&-
-		printf '%d %d\n' $? $(($(now_ms) - start)) >"$WORK/unit-$target.status"
 	done
 }
 
 # count_unit NAME: what both say.
 count_unit()
 {
-	local target dir passed failed ms status
+	local target dir passed failed ms cpu status
 
 	for target in check asan-check; do
 		dir=$TREE/test/unit/build
 		[ $target = check ] || dir=$dir/asan
-		status=1 ms=0
-		read -r status ms <"$WORK/unit-$target.status"
+		status=1 ms=0 cpu=0
+		read -r status ms cpu <"$WORK/unit-$target.status"
 		passed=$(cat "$dir"/*.tap 2>/dev/null | grep -c '^ok ')
 		failed=$(cat "$dir"/*.tap 2>/dev/null | grep -c '^not ok ')
 		if [ "$failed" -eq 0 ] && { [ "$status" -ne 0 ] || [ "$passed" -eq 0 ]; }; then
 			failed=1
 		fi
 		[ "$failed" -eq 0 ] || tail -n 60 "$WORK/unit-$target.log"
-		tally "$1 $target" "$passed" "$failed" "$ms"
+		tally "$1 $target" "$passed" "$failed" "$ms" "$cpu"
 	done
 }
 
@@ -154,25 +152,23 @@ check_proof()
 # run_script LABEL SCRIPT ARGUMENT...: a script of test, its output into a log.
 run_script()
 {
-	local log="$WORK/${1// /-}" script=$2 start
+	local log="$WORK/${1// /-}" script=$2
 
 	shift 2
-	start=$(now_ms)
-	"$TREE/test/$script" "$@" >"$log.log" 2>&1 9>&-
-	printf '%d %d\n' $? $(($(now_ms) - start)) >"$log.status"
+	timed "$log" "$TREE/test/$script" "$@" >"$log.log" 2>&1 9>&-
 }
 
 # count_script LABEL: what it has said.  One that has nothing to do here ends with 77, and says why.
 count_script()
 {
-	local label="$*" log status=1 ms=0
+	local label="$*" log status=1 ms=0 cpu=0
 
 	log=$WORK/${label// /-}
-	read -r status ms <"$log.status"
+	read -r status ms cpu <"$log.status"
 	if [ "$status" -eq 77 ]; then
 		say "$label: $(tail -n 1 "$log.log")"
 	else
-		tally_of "$label" "$log.log" "$ms" "$status"
+		tally_of "$label" "$log.log" "$ms" "$status" "$cpu"
 	fi
 }
 

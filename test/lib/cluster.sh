@@ -54,7 +54,7 @@ as_server()
 {
 	(
 		cd "$WORK" || exit
-		exec "${BECOME[@]}" env HOME="$WORK" USER="$SERVER_USER" LOGNAME="$SERVER_USER" TMPDIR="$SHORT" "$@"
+		exec ${CPU_FILE:+"$TREE/test/lib/cpu_time.pl" "$CPU_FILE"} "${BECOME[@]}" env -u CPU_FILE HOME="$WORK" USER="$SERVER_USER" LOGNAME="$SERVER_USER" TMPDIR="$SHORT" "$@"
 	) 9>&-
 }
 
@@ -216,6 +216,13 @@ cluster_start()
 	fi
 	[ -z "${LOCPATH:-}" ] || import_private_locales
 }
+
+# cluster_cpu_ms: the CPU that the server started last has taken, with its processes that have ended.
+cluster_cpu_ms()
+{
+	sed 's/.*) //' "/proc/$(head -n 1 "$WORK/${CLUSTERS[-1]}/postmaster.pid")/stat" |
+		awk -v hz="$(getconf CLK_TCK)" '{print int(($12 + $13 + $14 + $15) * 1000 / hz)}'
+} 2>/dev/null
 
 cluster_stop()
 {

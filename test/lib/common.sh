@@ -57,15 +57,15 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# tally LABEL PASSED FAILED [MS]: count, and print the line of one part.
+# tally LABEL PASSED FAILED [MS [CPU_MS]]: count, and print the line of one part.
 tally()
 {
 	NPASSED=$((NPASSED + $2))
 	NFAILED=$((NFAILED + $3))
-	printf '%-24s %5d passed, %d failed%s\n' "$1" "$2" "$3" "${4:+  ($(seconds "$4"))}"
+	printf '%-24s %5d passed, %d failed%s\n' "$1" "$2" "$3" "${4:+  ($(seconds "$4")${5:+, $(seconds "$5") of CPU})}"
 }
 
-# tally_of LABEL LOG MS STATUS: count by the last "N passed, N failed" in LOG.
+# tally_of LABEL LOG MS STATUS [CPU_MS]: count by the last "N passed, N failed" in LOG.
 # A script that says nothing, or fails without a failed test, is one failure.
 tally_of()
 {
@@ -79,7 +79,7 @@ tally_of()
 	if [ "$failed" -gt 0 ]; then
 		tail -n 60 "$log"
 	fi
-	tally "$label" "$passed" "$failed" "$ms"
+	tally "$label" "$passed" "$failed" "$ms" ${5:+"$5"}
 }
 
 # finish: the last line, and the exit status.
@@ -93,6 +93,23 @@ finish()
 now_ms()
 {
 	date +%s%3N
+}
+
+# timed FILE COMMAND...: run; into FILE.status how it ended, and after how many milliseconds, of the clock and of CPU.
+timed()
+{
+	local file=$1 start status
+
+	shift
+	start=$(now_ms)
+	if [ "$(type -t "$1")" = function ]; then
+		# as_server does it
+		CPU_FILE=$file.cpu "$@"
+	else
+		"$TREE/test/lib/cpu_time.pl" "$file.cpu" "$@"
+	fi
+	status=$?
+	printf '%d %d %d\n' $status $(($(now_ms) - start)) "$(cat "$file.cpu")" >"$file.status"
 }
 
 # seconds MS: "12.3 s"

@@ -21,11 +21,11 @@ copy_tests()
 	give_to_server "$WORK/tests"
 }
 
-# count_regress LABEL LOG MS STATUS: count the lines of pg_regress, which writes
+# count_regress LABEL LOG MS STATUS CPU_MS: count the lines of pg_regress, which writes
 # "test name ... ok" up to 15 and TAP from 16 on.
 count_regress()
 {
-	local label=$1 log=$2 ms=$3 status=$4 passed failed
+	local label=$1 log=$2 ms=$3 status=$4 cpu=$5 passed failed
 
 	passed=$(grep -cE '^(ok [0-9]+|(test|    ) +.* \.\.\. ok)' "$log")
 	failed=$(grep -cE '^(not ok [0-9]+|(test|    ) +.* \.\.\. FAILED)' "$log")
@@ -35,14 +35,14 @@ count_regress()
 	if [ "$failed" -gt 0 ]; then
 		grep -E '^not ok|FAILED|^Bail|failed' "$log" || tail -n 20 "$log"
 	fi
-	tally "$label" "$passed" "$failed" "$ms"
+	tally "$label" "$passed" "$failed" "$ms" "$cpu"
 }
 
 # regress_suite LABEL DRIVER INPUTDIR OPTION... -- TEST...: pg_regress, or the
 # isolation tester's driver, against the cluster that runs.
 regress_suite()
 {
-	local label=$1 driver=$2 input=$3 out=$WORK/$1 options=() start status
+	local label=$1 driver=$2 input=$3 out=$WORK/$1 options=() before after client ms status
 
 	shift 3
 	while [ "$1" != -- ]; do
@@ -52,13 +52,14 @@ regress_suite()
 	shift
 	mkdir -p "$out"
 	give_to_server "$out"
-	start=$(now_ms)
-	as_server "$driver" --host="$PGHOST" --port="$PGPORT" --user="$PGUSER" --bindir="$BINDIR" \
+	before=$(cluster_cpu_ms)
+	timed "$out/$label" as_server "$driver" --host="$PGHOST" --port="$PGPORT" --user="$PGUSER" --bindir="$BINDIR" \
 		--dlpath="$PKGLIBDIR" --inputdir="$input" --outputdir="$out" "${options[@]}" "$@" \
 		>"$out/$label.log" 2>&1
-	status=$?
+	read -r status ms client <"$out/$label.status"
+	after=$(cluster_cpu_ms)
 	[ -s "$out/regression.diffs" ] && head -n 400 "$out/regression.diffs"
-	count_regress "$label" "$out/$label.log" $(($(now_ms) - start)) $status
+	count_regress "$label" "$out/$label.log" "$ms" "$status" $((client + ${after:-0} - ${before:-0}))
 }
 
 # A file system of 8 MB, to test what happens when a disk is full.  Needs root;
@@ -79,25 +80,23 @@ make_small_disk()
 # Perl modules; how it ended, and after how many milliseconds, into a file beside its log.
 tap_test()
 {
-	local dir=$1 name=${2%%/*} parts='' tap=$WORK/tap start
+	local dir=$1 name=${2%%/*} parts='' tap=$WORK/tap
 
 	[ "$name" = "$2" ] || parts=${2#*/}
 
-	start=$(now_ms)
-	as_server env -u PGHOST -u PGUSER -u PGDATABASE PATH="$tap/bin:$BINDIR:$PATH" TESTDIR="$tap/$name" \
+	timed "$tap/$name" as_server env -u PGHOST -u PGUSER -u PGDATABASE PATH="$tap/bin:$BINDIR:$PATH" TESTDIR="$tap/$name" \
 		INITDB="$BINDIR/initdb" INITDB_MADE="$tap/made" \
 		GPUSORT_TEST_PARTS="$parts" TESTDATADIR="$tap/$name/data" TESTLOGDIR="$tap/$name/log" PG_TEST_PORT_DIR="$tap/ports" \
 		PG_REGRESS="$PGXS_DIR/src/test/regress/pg_regress" PGPORT=65432 \
 		perl -I "$PGXS_DIR/src/test/perl" -I "$dir" "$dir/$name.pl" >"$tap/$name.log" 2>&1
-	printf '%d %d\n' $? $(($(now_ms) - start)) >"$tap/$name.status"
 }
 
 # count_tap NAME[/PART,...]: what one that has ended says.
 count_tap()
 {
-	local name=${1%%/*} log=$WORK/tap/${1%%/*}.log status=1 ms=0 passed failed
+	local name=${1%%/*} log=$WORK/tap/${1%%/*}.log status=1 ms=0 cpu=0 passed failed
 
-	read -r status ms <"$WORK/tap/$name.status"
+	read -r status ms cpu <"$WORK/tap/$name.status"
 	passed=$(grep -cE '^ok ' "$log")
 	failed=$(grep -cE '^not ok ' "$log")
 	if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
@@ -111,7 +110,7 @@ count_tap()
 		find "$WORK/tap/$name" -name 'regress_log_*' -exec grep -ahE '^(error|psql|#|[Bb]ail|.* at .* line )' {} + |
 			grep -vE '^# (Checking|Postmaster|Running|###)' | tail -n 10
 	fi
-	tally "tap $1" "$passed" "$failed" "$ms"
+	tally "tap $1" "$passed" "$failed" "$ms" "$cpu"
 	[ "$failed" -gt 0 ] || rm -rf "$WORK/tap/$name"
 }
 
