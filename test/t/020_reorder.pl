@@ -217,6 +217,7 @@ if (part('indexes'))
 		$node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity
 			WHERE application_name = 'reader' AND wait_event = 'PgSleep')) or die 'no reader';
 		$node->safe_psql('postgres', 'DELETE FROM large WHERE i % 1000 = 0');
+		tables_stay();
 		index_is_right('index, dead rows', 'CREATE UNIQUE INDEX %s ON large (k)', '');
 		$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'reader'");
 		$reader->finish;

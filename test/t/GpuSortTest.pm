@@ -100,7 +100,7 @@ sub digest_of_rows
 	return "SELECT count(*) || ' ' || sum($hash) FROM ($query OFFSET 0) q";
 }
 
-# From now on PostgreSQL's answer to a query stays the same: it need not be asked again.
+# From now on PostgreSQL's answer to a query stays the same, until this is called again: it need not be asked twice.
 my $answers;
 
 sub tables_stay
