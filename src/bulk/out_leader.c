@@ -295,9 +295,9 @@ write_slices(OutLeader *leader, uint64 from, uint64 to)
 
 /* Make the task of the leader at `from`. */
 static bool
-fill_task(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+fill_task(void *member, const GpuSortMember *declared, ParallelContext *context)
 {
-	GpuSortOutTask *task = chunk;
+	GpuSortOutTask *task = member;
 	const OutLeader *leader = declared->from;
 
 	task->slices = *leader->slices;
@@ -312,24 +312,24 @@ static bool
 start_workers(OutLeader *leader, int nworkers, const GpuSortReturned *returned)
 {
 	Size		columns_bytes = leader->stream->format.ncolumns * sizeof(GpuSortOutColumn);
-	GpuSortChunk chunks[GPUSORT_OUT_CHUNKS] = {
-		[GPUSORT_OUT_CHUNK_TASK] = {sizeof(GpuSortOutTask), fill_task, leader},
-		[GPUSORT_OUT_CHUNK_COLUMNS] = gpusort_chunk_of_bytes(columns_bytes, leader->columns),
-		[GPUSORT_OUT_CHUNK_QUEUES] = gpusort_queues_chunk(nworkers, GPUSORT_OUT_QUEUE_BYTES)
+	GpuSortMember members[GPUSORT_OUT_MEMBERS] = {
+		[GPUSORT_OUT_MEMBER_TASK] = {sizeof(GpuSortOutTask), fill_task, leader},
+		[GPUSORT_OUT_MEMBER_COLUMNS] = gpusort_member_of_bytes(columns_bytes, leader->columns),
+		[GPUSORT_OUT_MEMBER_QUEUES] = gpusort_queues_member(nworkers, GPUSORT_OUT_QUEUE_BYTES)
 	};
 	ParallelContext *context;
 
 	if (returned != NULL)
 	{
-		chunks[GPUSORT_OUT_CHUNK_DESC] = gpusort_chunk_of_desc(returned->desc);
-		chunks[GPUSORT_OUT_CHUNK_VIEW] = gpusort_view_chunk(returned->sort);
+		members[GPUSORT_OUT_MEMBER_DESC] = gpusort_member_of_desc(returned->desc);
+		members[GPUSORT_OUT_MEMBER_VIEW] = gpusort_view_member(returned->sort);
 	}
-	context = gpusort_workers_start(GPUSORT_OUT_WORKER, nworkers, chunks, GPUSORT_OUT_CHUNKS);
+	context = gpusort_workers_start(GPUSORT_OUT_WORKER, nworkers, members, GPUSORT_OUT_MEMBERS);
 	if (context == NULL)
 		return false;
 	leader->context = context;
-	leader->task = gpusort_chunk(context->toc, GPUSORT_OUT_CHUNK_TASK);
-	leader->queues = gpusort_queues_attach(gpusort_chunk(context->toc, GPUSORT_OUT_CHUNK_QUEUES),
+	leader->task = gpusort_member(context->toc, GPUSORT_OUT_MEMBER_TASK);
+	leader->queues = gpusort_queues_attach(gpusort_member(context->toc, GPUSORT_OUT_MEMBER_QUEUES),
 										   GPUSORT_OUT_QUEUE_BYTES, context);
 	leader->heads = palloc0(context->nworkers_launched * sizeof(OutHead));
 	return true;

@@ -234,13 +234,13 @@ find_varlenas(OutWorker *worker, const GpuSortOutColumn *columns, TupleDesc desc
 static void
 write_view(OutWorker *worker, shm_toc *toc)
 {
-	TupleDesc	desc = CreateTupleDescCopy(gpusort_chunk(toc, GPUSORT_OUT_CHUNK_DESC));
+	TupleDesc	desc = CreateTupleDescCopy(gpusort_member(toc, GPUSORT_OUT_MEMBER_DESC));
 	GpuSortViewMapping mapping;
 	GpuSortView view;
 
-	if (!gpusort_attach_view(gpusort_chunk(toc, GPUSORT_OUT_CHUNK_VIEW), &view, &mapping))
+	if (!gpusort_attach_view(gpusort_member(toc, GPUSORT_OUT_MEMBER_VIEW), &view, &mapping))
 		return;
-	find_varlenas(worker, gpusort_chunk(toc, GPUSORT_OUT_CHUNK_COLUMNS), desc);
+	find_varlenas(worker, gpusort_member(toc, GPUSORT_OUT_MEMBER_COLUMNS), desc);
 	gpusort_sort_slices_open_view(&worker->source, &worker->task->slices, &view, desc);
 	write_all(worker);
 	gpusort_sort_slices_close(&worker->source);
@@ -252,11 +252,11 @@ begin_worker(dsm_segment *segment, shm_toc *toc)
 {
 	OutWorker  *worker = palloc0(sizeof(OutWorker));
 
-	worker->task = gpusort_chunk(toc, GPUSORT_OUT_CHUNK_TASK);
-	worker->queue = gpusort_queues_join(gpusort_chunk(toc, GPUSORT_OUT_CHUNK_QUEUES),
+	worker->task = gpusort_member(toc, GPUSORT_OUT_MEMBER_TASK);
+	worker->queue = gpusort_queues_join(gpusort_member(toc, GPUSORT_OUT_MEMBER_QUEUES),
 										GPUSORT_OUT_QUEUE_BYTES, segment);
 	worker->rows = gpusort_out_begin_rows(&worker->task->format,
-										  gpusort_chunk(toc, GPUSORT_OUT_CHUNK_COLUMNS));
+										  gpusort_member(toc, GPUSORT_OUT_MEMBER_COLUMNS));
 	initStringInfo(&worker->buffer);
 	enlargeStringInfo(&worker->buffer, GPUSORT_OUT_PIECE_BYTES);
 	return worker;

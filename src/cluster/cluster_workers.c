@@ -26,13 +26,13 @@
 #include "team/worker_wait.h"
 #include "team/workers.h"
 
-/* Chunks of the shared memory. */
+/* Members of the shared memory. */
 enum
 {
-	CHUNK_TASK,
-	CHUNK_VIEW,					/* if workers write */
-	CHUNK_TEAM,					/* if workers read */
-	CHUNKS
+	MEMBER_TASK,
+	MEMBER_VIEW,					/* if workers write */
+	MEMBER_TEAM,					/* if workers read */
+	MEMBERS
 };
 
 /* A part of the sort with less memory than this can't do much with it. */
@@ -162,7 +162,7 @@ static bool
 read_all(ParallelContext *context, const GpuSortClusterCopy *copy, GpuSort *sort,
 		 GpuSortParts *parts, TupleDesc desc)
 {
-	ClusterTask   *task = gpusort_chunk(context->toc, CHUNK_TASK);
+	ClusterTask   *task = gpusort_member(context->toc, MEMBER_TASK);
 
 	gpusort_parts_launched(parts, context->nworkers_launched + 1);
 	read_own_part(copy, desc, parts, &task->share);
@@ -171,7 +171,7 @@ read_all(ParallelContext *context, const GpuSortClusterCopy *copy, GpuSort *sort
 	if (!gpusort_cluster_share_is_complete(&task->share))
 		return false;
 	gpusort_parts_join(parts, sort);
-	gpusort_use_team(sort, gpusort_chunk(context->toc, CHUNK_TEAM),
+	gpusort_use_team(sort, gpusort_member(context->toc, MEMBER_TEAM),
 					 context->nworkers_launched + 1);
 	return true;
 }
@@ -184,9 +184,9 @@ typedef struct Reading
 } Reading;
 
 static bool
-fill_reading(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+fill_reading(void *member, const GpuSortMember *declared, ParallelContext *context)
 {
-	ClusterTask   *task = chunk;
+	ClusterTask   *task = member;
 	const Reading *reading = declared->from;
 
 	init_task(task, reading->copy);
@@ -206,9 +206,9 @@ gpusort_cluster_read_with_workers(const GpuSortClusterCopy *copy, GpuSort *sort,
 								  GpuSortClusterFindings *findings)
 {
 	Reading		reading = {.copy = copy};
-	const GpuSortChunk chunks[CHUNKS] = {
-		[CHUNK_TASK] = {sizeof(ClusterTask), fill_reading, &reading},
-		[CHUNK_TEAM] = gpusort_team_chunk()
+	const GpuSortMember members[MEMBERS] = {
+		[MEMBER_TASK] = {sizeof(ClusterTask), fill_reading, &reading},
+		[MEMBER_TEAM] = gpusort_team_member()
 	};
 	ParallelContext *context;
 	bool		complete;
@@ -220,7 +220,7 @@ gpusort_cluster_read_with_workers(const GpuSortClusterCopy *copy, GpuSort *sort,
 	reading.parts = gpusort_parts_create(sort, nworkers + 1, gpusort_expected_rows(sort));
 	if (reading.parts == NULL)
 		return GPUSORT_CLUSTER_NO_WORKERS;
-	context = gpusort_workers_start("gpusort_cluster_worker", nworkers, chunks, CHUNKS);
+	context = gpusort_workers_start("gpusort_cluster_worker", nworkers, members, MEMBERS);
 	if (context == NULL)
 	{
 		gpusort_parts_dissolve(sort);
@@ -229,7 +229,7 @@ gpusort_cluster_read_with_workers(const GpuSortClusterCopy *copy, GpuSort *sort,
 	*readers = palloc(sizeof(GpuSortClusterReaders));
 	**readers = (GpuSortClusterReaders) {context, sort};
 	complete = read_all(context, copy, sort, reading.parts, desc);
-	*findings = ((ClusterTask *) gpusort_chunk(context->toc, CHUNK_TASK))->share.findings;
+	*findings = ((ClusterTask *) gpusort_member(context->toc, MEMBER_TASK))->share.findings;
 	if (complete)
 		return GPUSORT_CLUSTER_DONE;
 	(void) gpusort_cluster_readers_end(*readers);
@@ -243,7 +243,7 @@ gpusort_cluster_readers_end(GpuSortClusterReaders *readers)
 	ParallelContext *context = readers->context;
 	int			launched = context->nworkers_launched;
 
-	gpusort_team_dismiss(gpusort_chunk(context->toc, CHUNK_TEAM));
+	gpusort_team_dismiss(gpusort_member(context->toc, MEMBER_TEAM));
 	gpusort_use_team(readers->sort, NULL, 0);
 	gpusort_workers_finish(context);
 	gpusort_workers_end(context);
@@ -262,9 +262,9 @@ typedef struct Writing
 } Writing;
 
 static bool
-fill_writing(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+fill_writing(void *member, const GpuSortMember *declared, ParallelContext *context)
 {
-	ClusterTask   *task = chunk;
+	ClusterTask   *task = member;
 	const Writing *writing = declared->from;
 
 	init_task(task, writing->copy);
@@ -280,9 +280,9 @@ gpusort_cluster_write_with_workers(const GpuSortClusterCopy *copy, GpuSort *sort
 {
 	GpuSortView view;
 	Writing		writing = {copy, &view, findings};
-	const GpuSortChunk chunks[CHUNKS] = {
-		[CHUNK_TASK] = {sizeof(ClusterTask), fill_writing, &writing},
-		[CHUNK_VIEW] = gpusort_view_chunk(sort)
+	const GpuSortMember members[MEMBERS] = {
+		[MEMBER_TASK] = {sizeof(ClusterTask), fill_writing, &writing},
+		[MEMBER_VIEW] = gpusort_view_member(sort)
 	};
 	/* before any process writes, since the storage watches for checkpoints from here on */
 	GpuSortStorage *storage = gpusort_storage_begin(copy->new_heap);
@@ -290,11 +290,11 @@ gpusort_cluster_write_with_workers(const GpuSortClusterCopy *copy, GpuSort *sort
 	ClusterTask   *task;
 
 	gpusort_view(sort, &view);
-	context = gpusort_workers_start("gpusort_cluster_worker", nworkers, chunks, CHUNKS);
+	context = gpusort_workers_start("gpusort_cluster_worker", nworkers, members, MEMBERS);
 	*launched = context != NULL ? context->nworkers_launched : 0;
 	if (context == NULL)
 		return false;
-	task = gpusort_chunk(context->toc, CHUNK_TASK);
+	task = gpusort_member(context->toc, MEMBER_TASK);
 	gpusort_cluster_slices_put(&task->slices, copy->new_heap, storage, &view);
 	gpusort_workers_finish(context);
 	gpusort_storage_finish(storage);
@@ -337,7 +337,7 @@ write_slices(ClusterTask *task, const GpuSortClusterCopy *copy, const GpuSortSha
 void
 gpusort_cluster_worker(dsm_segment *segment, shm_toc *toc)
 {
-	ClusterTask   *task = gpusort_chunk(toc, CHUNK_TASK);
+	ClusterTask   *task = gpusort_member(toc, MEMBER_TASK);
 	GpuSortClusterCopy copy = task->copy;
 
 	gpusort_begin_worker(toc);
@@ -346,9 +346,9 @@ gpusort_cluster_worker(dsm_segment *segment, shm_toc *toc)
 	copy.new_heap = table_open(task->new_heap, RowExclusiveLock);
 	copy.index = index_open(task->index, AccessShareLock);
 	if (task->writes)
-		write_slices(task, &copy, gpusort_chunk(toc, CHUNK_VIEW));
+		write_slices(task, &copy, gpusort_member(toc, MEMBER_VIEW));
 	else
-		read_and_help(task, &copy, gpusort_chunk(toc, CHUNK_TEAM));
+		read_and_help(task, &copy, gpusort_member(toc, MEMBER_TEAM));
 	index_close(copy.index, NoLock);
 	table_close(copy.new_heap, NoLock);
 	table_close(copy.old_heap, NoLock);

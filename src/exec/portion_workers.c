@@ -13,13 +13,13 @@
 #include "sort/sort_parts.h"
 #include "team/workers.h"
 
-/* Chunks of the shared memory. */
+/* Members of the shared memory. */
 enum
 {
-	CHUNK_TASK,
-	CHUNK_CREW,
-	CHUNK_DESC,
-	CHUNKS
+	MEMBER_TASK,
+	MEMBER_CREW,
+	MEMBER_DESC,
+	MEMBERS
 };
 
 /* What is sorted, and the sort key.  Fixed when workers are started. */
@@ -56,9 +56,9 @@ fill_task(SharedTask *task, const GpuSortSpec *spec)
 
 /* Makes a crew for the sort at `from`. */
 static bool
-fill_crew(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+fill_crew(void *member, const GpuSortMember *declared, ParallelContext *context)
 {
-	return gpusort_crew_init(chunk, context->nworkers, declared->from);
+	return gpusort_crew_init(member, context->nworkers, declared->from);
 }
 
 GpuSortPortionWorkers *
@@ -68,19 +68,19 @@ gpusort_begin_portion_workers(GpuSort *sort, TupleDesc desc, const GpuSortSpec *
 	GpuSortPortionWorkers *workers;
 	ParallelContext *context;
 	SharedTask	task;
-	const GpuSortChunk chunks[CHUNKS] = {
-		[CHUNK_TASK] = gpusort_chunk_of_bytes(sizeof(task), &task),
-		[CHUNK_CREW] = {gpusort_crew_bytes(nworkers), fill_crew, sort},
-		[CHUNK_DESC] = gpusort_chunk_of_desc(desc)
+	const GpuSortMember members[MEMBERS] = {
+		[MEMBER_TASK] = gpusort_member_of_bytes(sizeof(task), &task),
+		[MEMBER_CREW] = {gpusort_crew_bytes(nworkers), fill_crew, sort},
+		[MEMBER_DESC] = gpusort_member_of_desc(desc)
 	};
 
 	if (nworkers == 0 || !IsInParallelMode() || IsParallelWorker())
 		return NULL;
 	fill_task(&task, spec);
-	context = gpusort_workers_start("gpusort_portion_worker", nworkers, chunks, CHUNKS);
+	context = gpusort_workers_start("gpusort_portion_worker", nworkers, members, MEMBERS);
 	if (context == NULL)
 		return NULL;
-	gpusort_crew_begin(gpusort_chunk(context->toc, CHUNK_CREW), sort);
+	gpusort_crew_begin(gpusort_member(context->toc, MEMBER_CREW), sort);
 	workers = palloc(sizeof(GpuSortPortionWorkers));
 	workers->sort = sort;
 	workers->context = context;
@@ -101,9 +101,9 @@ gpusort_end_portion_workers(GpuSortPortionWorkers *workers)
 void
 gpusort_portion_worker(dsm_segment *segment, shm_toc *toc)
 {
-	SharedTask *task = gpusort_chunk(toc, CHUNK_TASK);
-	GpuSortPortionCrew *crew = gpusort_chunk(toc, CHUNK_CREW);
-	TupleDesc	desc = CreateTupleDescCopy(gpusort_chunk(toc, CHUNK_DESC));
+	SharedTask *task = gpusort_member(toc, MEMBER_TASK);
+	GpuSortPortionCrew *crew = gpusort_member(toc, MEMBER_CREW);
+	TupleDesc	desc = CreateTupleDescCopy(gpusort_member(toc, MEMBER_DESC));
 	GpuSortSpec spec = {
 		.kind = task->kind,
 		.nkeys = task->nkeys,

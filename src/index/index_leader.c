@@ -36,9 +36,9 @@ struct GpuSortIndexLeader
 
 /* Fill in what is to be built, and how, by the reader at `from`. */
 static bool
-fill_build(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+fill_build(void *member, const GpuSortMember *declared, ParallelContext *context)
 {
-	GpuSortSharedBuild *build = chunk;
+	GpuSortSharedBuild *build = member;
 	GpuSortSharedTask *task = &build->task;
 	const GpuSortIndexReader *reader = declared->from;
 	const GpuSortIndexTarget *target = &reader->target;
@@ -60,11 +60,11 @@ fill_build(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
 
 /* Initialize the server's parallel scan, for the leader at `from`. */
 static bool
-fill_scan(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+fill_scan(void *member, const GpuSortMember *declared, ParallelContext *context)
 {
 	const GpuSortIndexLeader *leader = declared->from;
 
-	table_parallelscan_initialize(leader->heap, chunk, leader->snapshot);
+	table_parallelscan_initialize(leader->heap, member, leader->snapshot);
 	return true;
 }
 
@@ -72,24 +72,24 @@ fill_scan(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
 static void
 start_workers(GpuSortIndexLeader *leader, GpuSortIndexReader *reader, int workers)
 {
-	GpuSortChunk chunks[GPUSORT_INDEX_CHUNKS] = {
-		[GPUSORT_INDEX_CHUNK_BUILD] = {sizeof(GpuSortSharedBuild), fill_build, reader},
-		[GPUSORT_INDEX_CHUNK_ROW_QUEUES] = gpusort_exchange_chunk(workers),
-		[GPUSORT_INDEX_CHUNK_TEAM] = gpusort_team_chunk()
+	GpuSortMember members[GPUSORT_INDEX_MEMBERS] = {
+		[GPUSORT_INDEX_MEMBER_BUILD] = {sizeof(GpuSortSharedBuild), fill_build, reader},
+		[GPUSORT_INDEX_MEMBER_ROW_QUEUES] = gpusort_exchange_member(workers),
+		[GPUSORT_INDEX_MEMBER_TEAM] = gpusort_team_member()
 	};
 
 	if (!reader->by_pages)
-		chunks[GPUSORT_INDEX_CHUNK_SCAN] = (GpuSortChunk)
+		members[GPUSORT_INDEX_MEMBER_SCAN] = (GpuSortMember)
 		{
 			table_parallelscan_estimate(leader->heap, leader->snapshot), fill_scan, leader
 		};
 	if (gpusort_pool != NULL)
 	{
-		chunks[GPUSORT_INDEX_CHUNK_NOTE_QUEUES] = gpusort_notes_chunk(workers);
-		chunks[GPUSORT_INDEX_CHUNK_VIEW] = (GpuSortChunk) {gpusort_view_shared_bytes()};
+		members[GPUSORT_INDEX_MEMBER_NOTE_QUEUES] = gpusort_notes_member(workers);
+		members[GPUSORT_INDEX_MEMBER_VIEW] = (GpuSortMember) {gpusort_view_shared_bytes()};
 	}
-	leader->context = gpusort_workers_start("gpusort_index_worker", workers, chunks,
-											GPUSORT_INDEX_CHUNKS);
+	leader->context = gpusort_workers_start("gpusort_index_worker", workers, members,
+											GPUSORT_INDEX_MEMBERS);
 }
 
 /* Connect the leader to the workers that were launched, for rows, for the sort and for writing. */

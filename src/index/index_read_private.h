@@ -98,14 +98,14 @@ extern void gpusort_index_put_values(GpuSortIndexRows *rows, const Datum *values
 /* In a worker, its end of its queue; in the leader, its ends of all queues. */
 typedef struct GpuSortRowExchange GpuSortRowExchange;
 
-/* Returns the declaration of the chunk of shared memory that the queues of so many workers are. */
-extern GpuSortChunk gpusort_exchange_chunk(int workers);
+/* Returns the declaration of the member of shared memory that the queues of so many workers are. */
+extern GpuSortMember gpusort_exchange_member(int workers);
 
 /* Attach the leader to the queues, once the workers are launched. */
-extern GpuSortRowExchange *gpusort_exchange_attach(char *chunk, const ParallelContext *context);
+extern GpuSortRowExchange *gpusort_exchange_attach(char *member, const ParallelContext *context);
 
 /* Attach a worker to its queue. */
-extern GpuSortRowExchange *gpusort_exchange_join(char *chunk, dsm_segment *segment);
+extern GpuSortRowExchange *gpusort_exchange_join(char *member, dsm_segment *segment);
 
 /*
  * Every process that reads rows calls this now and then: a worker sends its rows if they make a

@@ -83,31 +83,31 @@ struct GpuSortRowExchange
 	shm_mq_handle **queues;
 };
 
-GpuSortChunk
-gpusort_exchange_chunk(int workers)
+GpuSortMember
+gpusort_exchange_member(int workers)
 {
-	return gpusort_queues_chunk(workers, QUEUE_BYTES);
+	return gpusort_queues_member(workers, QUEUE_BYTES);
 }
 
 GpuSortRowExchange *
-gpusort_exchange_attach(char *chunk, const ParallelContext *context)
+gpusort_exchange_attach(char *member, const ParallelContext *context)
 {
 	GpuSortRowExchange *exchange = palloc0(sizeof(GpuSortRowExchange));
 
 	exchange->count = context->nworkers_launched;
-	exchange->queues = gpusort_queues_attach(chunk, QUEUE_BYTES, context);
+	exchange->queues = gpusort_queues_attach(member, QUEUE_BYTES, context);
 	return exchange;
 }
 
 GpuSortRowExchange *
-gpusort_exchange_join(char *chunk, dsm_segment *segment)
+gpusort_exchange_join(char *member, dsm_segment *segment)
 {
 	GpuSortRowExchange *exchange = palloc0(sizeof(GpuSortRowExchange));
 
 	exchange->worker = true;
 	exchange->count = 1;
 	exchange->queues = palloc(sizeof(shm_mq_handle *));
-	exchange->queues[0] = gpusort_queues_join(chunk, QUEUE_BYTES, segment);
+	exchange->queues[0] = gpusort_queues_join(member, QUEUE_BYTES, segment);
 	return exchange;
 }
 

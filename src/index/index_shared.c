@@ -49,10 +49,10 @@ gpusort_reports_take(GpuSortSharedReports *reports, GpuSortIndexReader *reader, 
 void
 gpusort_index_shared_find(GpuSortSharedMemory *memory, shm_toc *toc)
 {
-	memory->build = gpusort_chunk(toc, GPUSORT_INDEX_CHUNK_BUILD);
-	memory->scan = gpusort_chunk(toc, GPUSORT_INDEX_CHUNK_SCAN);
-	memory->row_queues = gpusort_chunk(toc, GPUSORT_INDEX_CHUNK_ROW_QUEUES);
-	memory->note_queues = gpusort_chunk(toc, GPUSORT_INDEX_CHUNK_NOTE_QUEUES);
-	memory->view = gpusort_chunk(toc, GPUSORT_INDEX_CHUNK_VIEW);
-	memory->team = gpusort_chunk(toc, GPUSORT_INDEX_CHUNK_TEAM);
+	memory->build = gpusort_member(toc, GPUSORT_INDEX_MEMBER_BUILD);
+	memory->scan = gpusort_member(toc, GPUSORT_INDEX_MEMBER_SCAN);
+	memory->row_queues = gpusort_member(toc, GPUSORT_INDEX_MEMBER_ROW_QUEUES);
+	memory->note_queues = gpusort_member(toc, GPUSORT_INDEX_MEMBER_NOTE_QUEUES);
+	memory->view = gpusort_member(toc, GPUSORT_INDEX_MEMBER_VIEW);
+	memory->team = gpusort_member(toc, GPUSORT_INDEX_MEMBER_TEAM);
 }

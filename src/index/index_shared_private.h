@@ -68,19 +68,19 @@ typedef struct GpuSortSharedBuild
 	GpuSortSharedSlices slices;
 } GpuSortSharedBuild;
 
-/* Chunks of the shared memory. */
+/* Members of the shared memory. */
 enum
 {
-	GPUSORT_INDEX_CHUNK_BUILD,
-	GPUSORT_INDEX_CHUNK_SCAN,
-	GPUSORT_INDEX_CHUNK_ROW_QUEUES,
-	GPUSORT_INDEX_CHUNK_NOTE_QUEUES,
-	GPUSORT_INDEX_CHUNK_VIEW,
-	GPUSORT_INDEX_CHUNK_TEAM,
-	GPUSORT_INDEX_CHUNKS
+	GPUSORT_INDEX_MEMBER_BUILD,
+	GPUSORT_INDEX_MEMBER_SCAN,
+	GPUSORT_INDEX_MEMBER_ROW_QUEUES,
+	GPUSORT_INDEX_MEMBER_NOTE_QUEUES,
+	GPUSORT_INDEX_MEMBER_VIEW,
+	GPUSORT_INDEX_MEMBER_TEAM,
+	GPUSORT_INDEX_MEMBERS
 };
 
-/* Addresses of the chunks in this process. */
+/* Addresses of the members in this process. */
 typedef struct GpuSortSharedMemory
 {
 	GpuSortSharedBuild *build;
@@ -91,7 +91,7 @@ typedef struct GpuSortSharedMemory
 	GpuSortTeam *team;			/* workers that have read their share, and help to sort */
 } GpuSortSharedMemory;
 
-/* Find the chunks, in the leader or a worker. */
+/* Find the members, in the leader or a worker. */
 extern void gpusort_index_shared_find(GpuSortSharedMemory *memory, shm_toc *toc);
 
 /* ---------- leader ---------- */

@@ -67,17 +67,17 @@ struct GpuSortIndexNotes
 	char	   *low_key;
 };
 
-GpuSortChunk
-gpusort_notes_chunk(int workers)
+GpuSortMember
+gpusort_notes_member(int workers)
 {
-	return gpusort_queues_chunk(workers, QUEUE_BYTES);
+	return gpusort_queues_member(workers, QUEUE_BYTES);
 }
 
 GpuSortIndexNotes *
-gpusort_notes_attach(char *chunk, GpuSortStageControl *stage)
+gpusort_notes_attach(char *member, GpuSortStageControl *stage)
 {
 	GpuSortIndexNotes *notes = palloc0(sizeof(GpuSortIndexNotes));
-	shm_mq_handle **handles = gpusort_queues_attach(chunk, QUEUE_BYTES, stage->context);
+	shm_mq_handle **handles = gpusort_queues_attach(member, QUEUE_BYTES, stage->context);
 
 	notes->stage = stage;
 	notes->nqueues = stage->context->nworkers_launched;
@@ -242,9 +242,9 @@ gpusort_notes_finish(GpuSortIndexNotes *notes, uint32 nslices, bool allequalimag
 }
 
 shm_mq_handle *
-gpusort_notes_join(char *chunk, dsm_segment *segment)
+gpusort_notes_join(char *member, dsm_segment *segment)
 {
-	return gpusort_queues_join(chunk, QUEUE_BYTES, segment);
+	return gpusort_queues_join(member, QUEUE_BYTES, segment);
 }
 
 /* A worker's `send` of a GpuSortNoteSink. */

@@ -130,11 +130,11 @@ extern GpuSortStage gpusort_stage_await(GpuSortSharedStage *shared);
 /* The leader's state. */
 typedef struct GpuSortIndexNotes GpuSortIndexNotes;
 
-/* Returns the declaration of the chunk of shared memory that the queues of so many workers are. */
-extern GpuSortChunk gpusort_notes_chunk(int workers);
+/* Returns the declaration of the member of shared memory that the queues of so many workers are. */
+extern GpuSortMember gpusort_notes_member(int workers);
 
 /* Attach the leader to the queues, once the workers are launched. */
-extern GpuSortIndexNotes *gpusort_notes_attach(char *chunk, GpuSortStageControl *stage);
+extern GpuSortIndexNotes *gpusort_notes_attach(char *member, GpuSortStageControl *stage);
 
 /*
  * Prepare the leader to take notes of pages that are going to be written to this storage, from the
@@ -151,7 +151,7 @@ extern GpuSortNoteSink gpusort_notes_own_sink(GpuSortIndexNotes *notes);
 extern void gpusort_notes_finish(GpuSortIndexNotes *notes, uint32 nslices, bool allequalimage);
 
 /* Attach a worker to its queue, and make the sink that sends its notes there. */
-extern shm_mq_handle *gpusort_notes_join(char *chunk, dsm_segment *segment);
+extern shm_mq_handle *gpusort_notes_join(char *member, dsm_segment *segment);
 extern GpuSortNoteSink gpusort_notes_queue_sink(shm_mq_handle *queue);
 
 /* ---------- slices: an index written by several processes ---------- */

@@ -24,14 +24,14 @@
 #include "sort/sort_view.h"
 #include "team/workers.h"
 
-/* Chunks of the shared memory. */
+/* Members of the shared memory. */
 enum
 {
-	CHUNK_TASK,
-	CHUNK_DESC,
-	CHUNK_VIEW,
-	CHUNK_COLUMNS,
-	CHUNKS
+	MEMBER_TASK,
+	MEMBER_DESC,
+	MEMBER_VIEW,
+	MEMBER_COLUMNS,
+	MEMBERS
 };
 
 /* Rows of fewer bytes are not worth it. */
@@ -61,25 +61,25 @@ PGDLLEXPORT void gpusort_into_worker(dsm_segment *segment, shm_toc *toc);
 /* ---------- the leader ---------- */
 
 static bool
-fill_task(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+fill_task(void *member, const GpuSortMember *declared, ParallelContext *context)
 {
 	const IntoLeader *leader = declared->from;
 
-	gpusort_into_init_task(chunk, leader->target, &leader->slices, leader->rows->all_columns);
+	gpusort_into_init_task(member, leader->target, &leader->slices, leader->rows->all_columns);
 	return true;
 }
 
 static void
 start_workers(IntoLeader *leader, int nworkers)
 {
-	const GpuSortChunk chunks[CHUNKS] = {
-		[CHUNK_TASK] = {sizeof(GpuSortIntoTask), fill_task, leader},
-		[CHUNK_DESC] = gpusort_chunk_of_desc(leader->rows->desc),
-		[CHUNK_VIEW] = gpusort_view_chunk(leader->rows->sort),
-		[CHUNK_COLUMNS] = gpusort_chunk_of_bytes(strlen(leader->columns) + 1, leader->columns)
+	const GpuSortMember members[MEMBERS] = {
+		[MEMBER_TASK] = {sizeof(GpuSortIntoTask), fill_task, leader},
+		[MEMBER_DESC] = gpusort_member_of_desc(leader->rows->desc),
+		[MEMBER_VIEW] = gpusort_view_member(leader->rows->sort),
+		[MEMBER_COLUMNS] = gpusort_member_of_bytes(strlen(leader->columns) + 1, leader->columns)
 	};
 
-	leader->context = gpusort_workers_start("gpusort_into_worker", nworkers, chunks, CHUNKS);
+	leader->context = gpusort_workers_start("gpusort_into_worker", nworkers, members, MEMBERS);
 }
 
 /*
@@ -95,7 +95,7 @@ put_rows(IntoLeader *leader)
 	GpuSortView view;
 
 	if (context != NULL)
-		task = gpusort_chunk(context->toc, CHUNK_TASK);
+		task = gpusort_member(context->toc, MEMBER_TASK);
 	else
 		gpusort_into_init_task(&own, leader->target, &leader->slices, leader->rows->all_columns);
 	gpusort_view(leader->rows->sort, &view);
@@ -195,14 +195,14 @@ put_slices(GpuSortIntoTask *task, const char *columns, const GpuSortView *view, 
 void
 gpusort_into_worker(dsm_segment *segment, shm_toc *toc)
 {
-	TupleDesc	desc = CreateTupleDescCopy(gpusort_chunk(toc, CHUNK_DESC));
+	TupleDesc	desc = CreateTupleDescCopy(gpusort_member(toc, MEMBER_DESC));
 	GpuSortViewMapping mapping;
 	GpuSortView view;
 
 	gpusort_begin_worker(toc);
-	if (gpusort_attach_view(gpusort_chunk(toc, CHUNK_VIEW), &view, &mapping))
+	if (gpusort_attach_view(gpusort_member(toc, MEMBER_VIEW), &view, &mapping))
 	{
-		put_slices(gpusort_chunk(toc, CHUNK_TASK), gpusort_chunk(toc, CHUNK_COLUMNS),
+		put_slices(gpusort_member(toc, MEMBER_TASK), gpusort_member(toc, MEMBER_COLUMNS),
 				   &view, desc);
 		gpusort_detach_view(&mapping);
 	}

@@ -29,14 +29,14 @@
 /* There is one worker for this many chunks. */
 #define CHUNKS_PER_WORKER	8
 
-/* Chunks of the shared memory. */
+/* Members of the shared memory. */
 enum
 {
-	CHUNK_TASK,
-	CHUNK_SHARE,
-	CHUNK_PARTS,
-	CHUNK_AREA,
-	CHUNKS
+	MEMBER_TASK,
+	MEMBER_SHARE,
+	MEMBER_PARTS,
+	MEMBER_AREA,
+	MEMBERS
 };
 
 typedef struct LoadTeam
@@ -90,35 +90,35 @@ gpusort_load_workers(const GpuSortLoadState *state, uint64 chunks)
 	return Min(Min(max_parallel_maintenance_workers, most_workers(state)), chunks);
 }
 
-/* Each fills the chunk of its name, for the team at `from`. */
+/* Each fills the member of its name, for the team at `from`. */
 
 static bool
-fill_share(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+fill_share(void *member, const GpuSortMember *declared, ParallelContext *context)
 {
 	LoadTeam   *team = declared->from;
 
-	team->share = chunk;
+	team->share = member;
 	gpusort_share_init(team->share, gpusort_load_places(team->device, context->nworkers),
 					   gpusort_load_device_extents(team->device));
 	return true;
 }
 
 static bool
-fill_parts(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+fill_parts(void *member, const GpuSortMember *declared, ParallelContext *context)
 {
 	LoadTeam   *team = declared->from;
 
-	team->parts = chunk;
+	team->parts = member;
 	gpusort_load_parts_init(team->parts, team->state->nparts, &team->state->leaves);
 	return true;
 }
 
 static bool
-fill_area(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+fill_area(void *member, const GpuSortMember *declared, ParallelContext *context)
 {
 	LoadTeam   *team = declared->from;
 
-	team->area = dsa_create_in_place(chunk, declared->bytes, LWTRANCHE_PARALLEL_QUERY_DSA,
+	team->area = dsa_create_in_place(member, declared->bytes, LWTRANCHE_PARALLEL_QUERY_DSA,
 									 context->seg);
 	return true;
 }
@@ -141,14 +141,14 @@ start_workers(LoadTeam *team, int nworkers)
 	const GpuSortLoadTask *task = team->state->task;
 	Size		share_bytes = gpusort_share_bytes(gpusort_load_places(team->device, nworkers),
 												  team->device != NULL);
-	const GpuSortChunk chunks[CHUNKS] = {
-		[CHUNK_TASK] = gpusort_chunk_of_bytes(task->bytes, task),
-		[CHUNK_SHARE] = {share_bytes, fill_share, team},
-		[CHUNK_PARTS] = {gpusort_load_parts_bytes(team->state->nparts), fill_parts, team},
-		[CHUNK_AREA] = {dsa_minimum_size(), fill_area, team}
+	const GpuSortMember members[MEMBERS] = {
+		[MEMBER_TASK] = gpusort_member_of_bytes(task->bytes, task),
+		[MEMBER_SHARE] = {share_bytes, fill_share, team},
+		[MEMBER_PARTS] = {gpusort_load_parts_bytes(team->state->nparts), fill_parts, team},
+		[MEMBER_AREA] = {dsa_minimum_size(), fill_area, team}
 	};
 
-	return gpusort_workers_start("gpusort_load_worker", nworkers, chunks, CHUNKS);
+	return gpusort_workers_start("gpusort_load_worker", nworkers, members, MEMBERS);
 }
 
 static bool
@@ -166,16 +166,16 @@ begin_team(LoadTeam *team, int nworkers)
 void
 gpusort_load_worker(dsm_segment *segment, shm_toc *toc)
 {
-	GpuSortLoadTask *task = gpusort_chunk(toc, CHUNK_TASK);
-	GpuSortLoadShare *share = gpusort_chunk(toc, CHUNK_SHARE);
-	GpuSortLoadParts *parts = gpusort_chunk(toc, CHUNK_PARTS);
+	GpuSortLoadTask *task = gpusort_member(toc, MEMBER_TASK);
+	GpuSortLoadShare *share = gpusort_member(toc, MEMBER_SHARE);
+	GpuSortLoadParts *parts = gpusort_member(toc, MEMBER_PARTS);
 	Relation	table;
 	GpuSortLoader *loader;
 	dsa_area   *area;
 
 	gpusort_begin_worker(toc);
 	table = table_open(task->table, RowExclusiveLock);
-	area = dsa_attach_in_place(gpusort_chunk(toc, CHUNK_AREA), segment);
+	area = dsa_attach_in_place(gpusort_member(toc, MEMBER_AREA), segment);
 	loader = gpusort_loader_begin(task, table, parts);
 	gpusort_loader_share_order(loader, area);
 	gpusort_share_load_all(share, loader);

@@ -446,8 +446,8 @@ extern Size gpusort_team_bytes(void);
 /* Initialise a team in which `expected` processes are sure to help.  Others may help as well. */
 extern void gpusort_team_init(GpuSortTeam *team, int expected);
 
-/* Returns the declaration of a chunk that is a team which nobody is sure to help. */
-extern GpuSortChunk gpusort_team_chunk(void);
+/* Returns the declaration of a member that is a team which nobody is sure to help. */
+extern GpuSortMember gpusort_team_member(void);
 
 /*
  * Have at most `participants` processes, this one among them, put the rows of a sort in order, if

@@ -126,8 +126,8 @@ extern Size gpusort_view_shared_bytes(void);
  */
 extern bool gpusort_publish_view(GpuSort *sort, GpuSortSharedView *shared);
 
-/* Returns the declaration of a chunk that is such a view. */
-extern GpuSortChunk gpusort_view_chunk(GpuSort *sort);
+/* Returns the declaration of a member that is such a view. */
+extern GpuSortMember gpusort_view_member(GpuSort *sort);
 
 /*
  * Do the same for a sort to which a participant has joined parts (gpusort_parts_begin_joined()),

@@ -68,9 +68,9 @@ may_start_workers(const GpuSort *sort)
 
 /* Makes a team that all of the workers are sure to help. */
 static bool
-fill_team(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+fill_team(void *member, const GpuSortMember *declared, ParallelContext *context)
 {
-	gpusort_team_init(chunk, context->nworkers);
+	gpusort_team_init(member, context->nworkers);
 	return true;
 }
 
@@ -96,15 +96,15 @@ can_be_mapped(GpuSort *sort)
 bool
 gpusort_start_sort_workers(GpuSort *sort, uint64 rows)
 {
-	const GpuSortChunk chunk = {gpusort_team_bytes(), fill_team};
+	const GpuSortMember member = {gpusort_team_bytes(), fill_team};
 	int			nworkers = wanted_workers(sort, rows);
 
 	if (nworkers == 0 || sort->team.not_started || !may_start_workers(sort) ||
 		!can_be_mapped(sort))
 		return false;
-	sort->team.workers = gpusort_workers_start("gpusort_sort_worker", nworkers, &chunk, 1);
+	sort->team.workers = gpusort_workers_start("gpusort_sort_worker", nworkers, &member, 1);
 	if (sort->team.workers != NULL)
-		gpusort_use_team(sort, gpusort_chunk(sort->team.workers->toc, 0), nworkers + 1);
+		gpusort_use_team(sort, gpusort_member(sort->team.workers->toc, 0), nworkers + 1);
 	else
 		sort->team.not_started = true;
 	return sort->team.workers != NULL;

@@ -189,6 +189,6 @@ void
 gpusort_sort_worker(dsm_segment *segment, shm_toc *toc)
 {
 	gpusort_begin_worker(toc);
-	gpusort_team_help(gpusort_chunk(toc, 0));
+	gpusort_team_help(gpusort_member(toc, 0));
 	gpusort_end_worker(toc);
 }

@@ -254,16 +254,16 @@ gpusort_team_init(GpuSortTeam *team, int expected)
 }
 
 static bool
-fill_team(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+fill_team(void *member, const GpuSortMember *declared, ParallelContext *context)
 {
-	gpusort_team_init(chunk, 0);
+	gpusort_team_init(member, 0);
 	return true;
 }
 
-GpuSortChunk
-gpusort_team_chunk(void)
+GpuSortMember
+gpusort_team_member(void)
 {
-	return (GpuSortChunk) {gpusort_team_bytes(), fill_team};
+	return (GpuSortMember) {gpusort_team_bytes(), fill_team};
 }
 
 void

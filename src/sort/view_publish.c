@@ -128,16 +128,16 @@ gpusort_publish_view(GpuSort *sort, GpuSortSharedView *shared)
 }
 
 static bool
-fill_view(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+fill_view(void *member, const GpuSortMember *declared, ParallelContext *context)
 {
-	return gpusort_pool != NULL && gpusort_publish_view(declared->from, chunk);
+	return gpusort_pool != NULL && gpusort_publish_view(declared->from, member);
 }
 
-/* Without a pool, no process can map another's rows, so the chunk is one that can't be filled. */
-GpuSortChunk
-gpusort_view_chunk(GpuSort *sort)
+/* Without a pool, no process can map another's rows, so the member is one that can't be filled. */
+GpuSortMember
+gpusort_view_member(GpuSort *sort)
 {
-	return (GpuSortChunk) {Max(gpusort_view_shared_bytes(), 1), fill_view, sort};
+	return (GpuSortMember) {Max(gpusort_view_shared_bytes(), 1), fill_view, sort};
 }
 
 bool

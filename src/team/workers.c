@@ -77,7 +77,7 @@ forgive_shortage(MemoryContext memory)
 }
 
 /*
- * Makes the shared memory, of which all chunks have been estimated.  Returns false if there is none
+ * Makes the shared memory, all members of which were estimated.  Returns false if there is none
  * to be had; the context then only has to be destroyed.
  *
  * InitializeParallelDSM() does without workers if the server has no slot for another segment, but
@@ -126,61 +126,61 @@ make_memory(ParallelContext *context)
 	return context->nworkers > 0 && context->seg != NULL;
 }
 
-/* ---------- chunks ---------- */
+/* ---------- members ---------- */
 
 static bool
-copy_bytes(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+copy_bytes(void *member, const GpuSortMember *declared, ParallelContext *context)
 {
-	memcpy(chunk, declared->from, declared->bytes);
+	memcpy(member, declared->from, declared->bytes);
 	return true;
 }
 
-GpuSortChunk
-gpusort_chunk_of_bytes(Size bytes, const void *from)
+GpuSortMember
+gpusort_member_of_bytes(Size bytes, const void *from)
 {
-	return (GpuSortChunk) {bytes, copy_bytes, (void *) from};
+	return (GpuSortMember) {bytes, copy_bytes, (void *) from};
 }
 
 static bool
-copy_desc(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+copy_desc(void *member, const GpuSortMember *declared, ParallelContext *context)
 {
-	TupleDescCopy(chunk, declared->from);
+	TupleDescCopy(member, declared->from);
 	return true;
 }
 
-GpuSortChunk
-gpusort_chunk_of_desc(TupleDesc desc)
+GpuSortMember
+gpusort_member_of_desc(TupleDesc desc)
 {
-	return (GpuSortChunk) {TupleDescSize(desc), copy_desc, desc};
+	return (GpuSortMember) {TupleDescSize(desc), copy_desc, desc};
 }
 
 static void
-estimate_chunks(ParallelContext *context, const GpuSortChunk *chunks, int nchunks)
+estimate_members(ParallelContext *context, const GpuSortMember *members, int nmembers)
 {
-	for (int i = 0; i < nchunks; i++)
+	for (int i = 0; i < nmembers; i++)
 	{
-		if (chunks[i].bytes == 0)
+		if (members[i].bytes == 0)
 			continue;
-		shm_toc_estimate_chunk(&context->estimator, chunks[i].bytes);
+		shm_toc_estimate_chunk(&context->estimator, members[i].bytes);
 		shm_toc_estimate_keys(&context->estimator, 1);
 	}
 }
 
-/* Allocates and fills the chunks, in order, of which the first is entered under this key. */
+/* Allocates and fills the members, in order, of which the first is entered under this key. */
 static bool
-make_chunks(ParallelContext *context, uint64 key, const GpuSortChunk *chunks, int nchunks)
+make_members(ParallelContext *context, uint64 key, const GpuSortMember *members, int nmembers)
 {
-	for (int i = 0; i < nchunks; i++)
+	for (int i = 0; i < nmembers; i++)
 	{
-		void	   *chunk;
+		void	   *member;
 
-		if (chunks[i].bytes == 0)
+		if (members[i].bytes == 0)
 			continue;
-		chunk = shm_toc_allocate(context->toc, chunks[i].bytes);
-		shm_toc_insert(context->toc, key + i, chunk);
-		if (chunks[i].fill == NULL)
-			memset(chunk, 0, chunks[i].bytes);
-		else if (!chunks[i].fill(chunk, &chunks[i], context))
+		member = shm_toc_allocate(context->toc, members[i].bytes);
+		shm_toc_insert(context->toc, key + i, member);
+		if (members[i].fill == NULL)
+			memset(member, 0, members[i].bytes);
+		else if (!members[i].fill(member, &members[i], context))
 			return false;
 	}
 	return true;
@@ -188,7 +188,7 @@ make_chunks(ParallelContext *context, uint64 key, const GpuSortChunk *chunks, in
 
 /* ---------- what workers are told about their statement, and what they use ---------- */
 
-/* Keys of the chunks that all jobs have. */
+/* Keys of the members that all jobs have. */
 #define KEY_STATEMENT		UINT64CONST(0x4753000000000f00)
 #define KEY_WAL_USAGE		(KEY_STATEMENT + 1)
 #define KEY_BUFFER_USAGE	(KEY_STATEMENT + 2)
@@ -200,9 +200,9 @@ typedef struct Statement
 } Statement;
 
 static bool
-fill_statement(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+fill_statement(void *member, const GpuSortMember *declared, ParallelContext *context)
 {
-	Statement  *statement = chunk;
+	Statement  *statement = member;
 
 	statement->query_id = pgstat_get_my_query_id();
 	strcpy(statement->text, declared->from);
@@ -232,10 +232,11 @@ gpusort_end_worker(shm_toc *toc)
 /* ---------- from start to end ---------- */
 
 ParallelContext *
-gpusort_workers_start(const char *function, int nworkers, const GpuSortChunk *chunks, int nchunks)
+gpusort_workers_start(const char *function, int nworkers, const GpuSortMember *members,
+					  int nmembers)
 {
 	const char *text = debug_query_string != NULL ? debug_query_string : "";
-	const GpuSortChunk common[] = {
+	const GpuSortMember common[] = {
 		{offsetof(Statement, text) + strlen(text) + 1, fill_statement, (void *) text},
 		{mul_size(sizeof(WalUsage), nworkers)},
 		{mul_size(sizeof(BufferUsage), nworkers)}
@@ -244,11 +245,11 @@ gpusort_workers_start(const char *function, int nworkers, const GpuSortChunk *ch
 
 	EnterParallelMode();
 	context = CreateParallelContext(gpusort_library_file(), function, nworkers);
-	estimate_chunks(context, common, lengthof(common));
-	estimate_chunks(context, chunks, nchunks);
+	estimate_members(context, common, lengthof(common));
+	estimate_members(context, members, nmembers);
 	if (make_memory(context) &&
-		make_chunks(context, KEY_STATEMENT, common, lengthof(common)) &&
-		make_chunks(context, GPUSORT_CHUNK_KEY, chunks, nchunks))
+		make_members(context, KEY_STATEMENT, common, lengthof(common)) &&
+		make_members(context, GPUSORT_MEMBER_KEY, members, nmembers))
 	{
 		LaunchParallelWorkers(context);
 		if (context->nworkers_launched > 0)
@@ -279,36 +280,36 @@ gpusort_workers_end(ParallelContext *context)
 /* ---------- queues ---------- */
 
 static bool
-fill_queues(void *chunk, const GpuSortChunk *declared, ParallelContext *context)
+fill_queues(void *member, const GpuSortMember *declared, ParallelContext *context)
 {
 	Size		queue_bytes = declared->bytes / context->nworkers;
 
 	for (int i = 0; i < context->nworkers; i++)
-		shm_mq_set_receiver(shm_mq_create((char *) chunk + i * queue_bytes, queue_bytes), MyProc);
+		shm_mq_set_receiver(shm_mq_create((char *) member + i * queue_bytes, queue_bytes), MyProc);
 	return true;
 }
 
-GpuSortChunk
-gpusort_queues_chunk(int workers, Size queue_bytes)
+GpuSortMember
+gpusort_queues_member(int workers, Size queue_bytes)
 {
-	return (GpuSortChunk) {mul_size(queue_bytes, workers), fill_queues};
+	return (GpuSortMember) {mul_size(queue_bytes, workers), fill_queues};
 }
 
 shm_mq_handle **
-gpusort_queues_attach(char *chunk, Size queue_bytes, const ParallelContext *context)
+gpusort_queues_attach(char *member, Size queue_bytes, const ParallelContext *context)
 {
 	shm_mq_handle **queues = palloc(context->nworkers_launched * sizeof(shm_mq_handle *));
 
 	for (int i = 0; i < context->nworkers_launched; i++)
-		queues[i] = shm_mq_attach((shm_mq *) (chunk + i * queue_bytes), context->seg,
+		queues[i] = shm_mq_attach((shm_mq *) (member + i * queue_bytes), context->seg,
 								  context->worker[i].bgwhandle);
 	return queues;
 }
 
 shm_mq_handle *
-gpusort_queues_join(char *chunk, Size queue_bytes, dsm_segment *segment)
+gpusort_queues_join(char *member, Size queue_bytes, dsm_segment *segment)
 {
-	shm_mq	   *queue = (shm_mq *) (chunk + ParallelWorkerNumber * queue_bytes);
+	shm_mq	   *queue = (shm_mq *) (member + ParallelWorkerNumber * queue_bytes);
 
 	shm_mq_set_sender(queue, MyProc);
 	return shm_mq_attach(queue, segment, NULL);

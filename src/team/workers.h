@@ -24,40 +24,40 @@ extern int	gpusort_processors(void);
  */
 extern const char *gpusort_library_file(void);
 
-/* ---------- chunks: what participants share ---------- */
+/* ---------- members: what participants share ---------- */
 
 /*
- * A job declares the chunks of its shared memory in an array.  A chunk is known to leader and
+ * A job declares the members of its shared memory in an array.  A member is known to leader and
  * workers by its place in the array.
  */
-typedef struct GpuSortChunk GpuSortChunk;
+typedef struct GpuSortMember GpuSortMember;
 
 /*
- * Fills a chunk in the leader, before there are workers.  Returns false if it turns out that there
+ * Fills a member in the leader, before there are workers.  Returns false if it turns out that there
  * can be none.
  */
-typedef bool (*GpuSortFillChunk) (void *chunk, const GpuSortChunk *declared,
+typedef bool (*GpuSortFillMember) (void *member, const GpuSortMember *declared,
 								  ParallelContext *context);
 
-struct GpuSortChunk
+struct GpuSortMember
 {
-	Size		bytes;			/* 0: there is no such chunk */
-	GpuSortFillChunk fill;		/* NULL: the chunk is all zeros */
+	Size		bytes;			/* 0: there is no such member */
+	GpuSortFillMember fill;		/* NULL: the member is all zeros */
 	void	   *from;			/* what `fill` fills it with */
 };
 
-/* Return the declaration of a chunk that is a copy: of some bytes, or of a descriptor. */
-extern GpuSortChunk gpusort_chunk_of_bytes(Size bytes, const void *from);
-extern GpuSortChunk gpusort_chunk_of_desc(TupleDesc desc);
+/* Return the declaration of a member that is a copy: of some bytes, or of a descriptor. */
+extern GpuSortMember gpusort_member_of_bytes(Size bytes, const void *from);
+extern GpuSortMember gpusort_member_of_desc(TupleDesc desc);
 
-/* The key of the first chunk in a table of contents; the others follow. */
-#define GPUSORT_CHUNK_KEY	UINT64CONST(0x4753000000000000)
+/* The key of the first member in a table of contents; the others follow. */
+#define GPUSORT_MEMBER_KEY	UINT64CONST(0x4753000000000000)
 
-/* Returns a chunk, or NULL if there is none. */
+/* Returns a member, or NULL if there is none. */
 static inline void *
-gpusort_chunk(shm_toc *toc, int place)
+gpusort_member(shm_toc *toc, int place)
 {
-	return shm_toc_lookup(toc, GPUSORT_CHUNK_KEY + place, true);
+	return shm_toc_lookup(toc, GPUSORT_MEMBER_KEY + place, true);
 }
 
 /* ---------- the leader ---------- */
@@ -65,11 +65,11 @@ gpusort_chunk(shm_toc *toc, int place)
 /*
  * Enters parallel mode, and starts at most nworkers workers, which call a function of this library.
  * Returns NULL, with nothing left behind, if there are no workers to be had: because the server has
- * none, there is no memory to share, or some chunk was not to be filled.  That is no error: the
+ * none, there is no memory to share, or some member was not to be filled.  That is no error: the
  * caller then does the work of the workers.
  */
 extern ParallelContext *gpusort_workers_start(const char *function, int nworkers,
-											  const GpuSortChunk *chunks, int nchunks);
+											  const GpuSortMember *members, int nmembers);
 
 /*
  * Waits until all workers have ended, and adds what they have used to the leader's own usage.  The
@@ -89,22 +89,22 @@ extern void gpusort_end_worker(shm_toc *toc);
 /* ---------- queues from the workers to the leader ---------- */
 
 /*
- * There is one queue for each worker.  All have one size, and lie side by side in a chunk.  Whoever
- * waits for something in them does so by gpusort_worker_await_latch().
+ * There is one queue for each worker.  All have one size, and lie side by side in one member.
+ * Whoever waits for something in them does so by gpusort_worker_await_latch().
  */
 
-/* Returns the declaration of a chunk that is so many workers' queues. */
-extern GpuSortChunk gpusort_queues_chunk(int workers, Size queue_bytes);
+/* Returns the declaration of a member that is so many workers' queues. */
+extern GpuSortMember gpusort_queues_member(int workers, Size queue_bytes);
 
 /*
  * Attaches the leader to the queues, once the workers are launched.  Returns an array with an entry
  * for each launched worker.
  */
-extern shm_mq_handle **gpusort_queues_attach(char *chunk, Size queue_bytes,
+extern shm_mq_handle **gpusort_queues_attach(char *member, Size queue_bytes,
 											 const ParallelContext *context);
 
 /* Attaches a worker to its queue. */
-extern shm_mq_handle *gpusort_queues_join(char *chunk, Size queue_bytes, dsm_segment *segment);
+extern shm_mq_handle *gpusort_queues_join(char *member, Size queue_bytes, dsm_segment *segment);
 
 /* ---------- faults that tests provoke in participants (gpusort.inject_fault) ---------- */
 
