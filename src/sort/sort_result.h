@@ -39,7 +39,8 @@
 /*
  * Rows that can't be in the pool, or that no sort has taken in: of the query's shared memory they
  * take up to work_mem, and what is more goes to a temporary file.  One participant writes them, and
- * when it has ended, each may read them, in the same order.
+ * when it has ended, each may read them, in the same order.  They are freed by who is the only one
+ * to read them, or before the next execution; else they go with the query, also after an error.
  */
 
 /* Lives in dynamic shared memory. */
