@@ -61,7 +61,7 @@ sort/sort_cursor.h				GPUSORT_EMIT_BLOCK		2|8
 exec/exec_late.c				TUPLES_AHEAD			1|4
 exec/exec_late.c				ROWS_AHEAD				16|32
 exec/exec_late.c				MAX_PAGES				2|10
-sort/sort_result.c			MIN_ROW_BYTES			8|64
+sort/passed_rows.c			MIN_ROW_BYTES			8|64
 sort/sort_result.c			SLICES_PER_PARTICIPANT	1|40
 sort/sort_result.c			MIN_FORCED_SLICE_ROWS	1|200
 index/index_scan.c				CHUNK_PAGES				1|3
