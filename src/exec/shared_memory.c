@@ -185,9 +185,8 @@ void
 gpusort_reinitialize_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
 	GpuSortSharedState *node = (GpuSortSharedState *) css;
-
-	dsa_area   *area = css->ss.ps.state->es_query_dsa;
 	GpuSortShared *shared = node->shared;
+	dsa_area   *area = css->ss.ps.state->es_query_dsa;
 
 	if (shared == NULL)
 		return;

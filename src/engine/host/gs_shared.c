@@ -1,6 +1,7 @@
 /*
  * gs_shared.c
- *		What the participants of a sort have: in common, sizes and pieces; and each for itself.
+ *		What the participants of a sort have: in common, sizes and pieces; and each for itself.  And
+ *		how large the workspace is.
  *
  * All work that takes long is cut into some ten pieces for each participant, so that all
  * participants end a phase at about the same time, and none has to tell the others which pieces it
@@ -152,6 +153,34 @@ gs_shared_node_piece(gs_shared_sort *shared, uint64_t number, gs_range *rows)
 	rows->begin += nodes[low].rows.begin;
 	rows->end += nodes[low].rows.begin;
 	return &nodes[low];
+}
+
+/* ---------- the workspace ---------- */
+
+/* The tables that a sort of few rows has. */
+#define TABLE_BYTES		(sizeof(gs_scratch) + (UINT64_C(32) << 10))
+
+/*
+ * Before the halves lie tables and, for many rows, what a participant, and the sort that it shares
+ * with nobody, have beside the workspace.  The latter is less than 1/32 of a byte a row.  It is
+ * counted for few rows, too, so that memory for m rows and memory for n rows is together enough for
+ * m + n.
+ */
+uint64_t
+gs_workspace_front_bytes(uint64_t nrows)
+{
+	return gs_round_to_line(TABLE_BYTES + nrows / 32);
+}
+
+size_t
+gs_sort_workspace_bytes(uint64_t nrows)
+{
+	uint64_t	bytes;
+
+	if (nrows > GS_MAX_ROWS)
+		return SIZE_MAX;
+	bytes = gs_workspace_front_bytes(nrows) + 2 * gs_workspace_half_bytes(nrows);
+	return bytes > SIZE_MAX ? SIZE_MAX : (size_t) bytes;
 }
 
 /* ---------- what a participant has for itself ---------- */

@@ -88,7 +88,13 @@ typedef struct gs_job
 #define GS_POLL_ROWS	(UINT64_C(1) << 16)
 
 /* Tells the progress of the work that was accounted for; returns true if the job must stop. */
-extern bool gs_job_look(gs_job *job);
+static inline bool
+gs_job_look(gs_job *job)
+{
+	gs_progress_advance(job->progress, (double) job->work * job->row_cost);
+	job->work = 0;
+	return gs_cancelled(job->cancel) || gs_cancelled(job->also_cancel);
+}
 
 /* Accounts for `rows` rows of work; returns true if the job must stop. */
 static inline bool
