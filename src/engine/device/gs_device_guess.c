@@ -207,7 +207,7 @@ make_bins(gs_device_job *job, const uint64_t *keys, uint64_t nkeys)
 	bin_maker	maker = {
 		.keys = keys,
 		.nkeys = nkeys,
-		.bin_keys = (uint64_t) ((double) nkeys * (double) gs_partition_bucket_rows(job) /
+		.bin_keys = (uint64_t) ((double) nkeys * (double) gs_memory_bucket_rows(job) /
 								(double) job->args.nrows),
 		.nshares = job->ndevices,
 		.guess = guess,

@@ -18,16 +18,6 @@
 #include "engine/device/gs_bucket_private.h"
 #include "engine/device/gs_device_private.h"
 
-/*
- * Limits of the rows of a bucket.  On four H200s, 10^7, 10^8 and 10^9 rows were sorted fastest with
- * buckets of 2, 4 to 8, and 8 million rows; with 1 million it took up to 1.6 times as long.
- */
-#define BUCKETS_A_JOB	32
-#define MIN_BUCKET_ROWS	(UINT64_C(2) << 20)
-#define MAX_BUCKET_ROWS	(UINT64_C(8) << 20)
-/* ... and so many buckets a share at least, if rounds overlap. */
-#define OVERLAPPING_BUCKETS	8
-
 /* Returns whether the section is a plane's words as they are. */
 static bool
 section_is_plane(const gs_section *section)
@@ -282,26 +272,6 @@ take_tile_counts(gs_device_job *job, unsigned d)
 			jd->device, chunk_rows(job, jd, 0)));
 }
 
-/*
- * Returns the number of rows below which buckets are fused.  Each bucket costs a dozen kernel
- * launches on a device and 50 microseconds of the thread that makes them for all devices.  But with
- * many buckets the last one, whose download nothing hides, is small.
- */
-uint64_t
-gs_partition_bucket_rows(const gs_device_job *job)
-{
-	uint64_t	rows = job->args.nrows / BUCKETS_A_JOB;
-
-	if (job->options.bucket_rows > 0)
-		return job->options.bucket_rows;
-	rows = rows < MIN_BUCKET_ROWS ? MIN_BUCKET_ROWS
-		: rows > MAX_BUCKET_ROWS ? MAX_BUCKET_ROWS : rows;
-	/* if rounds overlap, buckets take memory beside that of shares */
-	if (job->overlap && rows > job->capacity_rows / OVERLAPPING_BUCKETS)
-		rows = job->capacity_rows / OVERLAPPING_BUCKETS;
-	return rows;
-}
-
 static gs_status
 begin_plan(gs_device_job *job)
 {
@@ -312,7 +282,7 @@ begin_plan(gs_device_job *job)
 		.ndevices = job->ndevices,
 		.nshares = job->nshares,
 		.capacity_rows = job->capacity_rows,
-		.bucket_rows = gs_partition_bucket_rows(job),
+		.bucket_rows = gs_memory_bucket_rows(job),
 	};
 
 	job->plan = gs_plan_begin(&args);

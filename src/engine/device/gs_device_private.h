@@ -55,7 +55,7 @@ typedef struct gs_device_tables
 	gs_plane_stats stats[GS_MAX_PLANES];
 	uint64_t	positions[GS_MAX_BINS];
 	uint64_t	counts[GS_MAX_COUNTED][GS_DEVICE_DIGITS];
-	uint32_t	unsorted[GS_MAX_BINS];	/* by bucket of the round; see gs_device_buckets.c */
+	uint32_t	unsorted[GS_MAX_BINS];	/* by bucket of the round; see gs_device_early.c */
 	gs_share_proof proof;		/* of the round's share */
 } gs_device_tables;
 
@@ -212,7 +212,7 @@ struct gs_device_job
 	/* all keys are in device memory; other uploaded planes are needed only for speed */
 	bool		resident_keys;
 	bool		in_chunks;		/* there is no memory for resident keys */
-	bool		stop_early;		/* sort buckets by leading bits, see gs_device_buckets.c */
+	bool		stop_early;		/* sort buckets by leading bits, see gs_device_early.c */
 	bool		stopped_early;	/* a bucket of the round was sorted by leading bits */
 
 	gs_guess   *guess;			/* NULL: there is none */
@@ -280,6 +280,7 @@ extern bool gs_memory_packs_apart(const gs_device_job *job);
 extern uint64_t gs_memory_packed_segments(const gs_device_job *job, unsigned d);
 extern gs_status gs_memory_shares(gs_device_job *job, unsigned min_rounds);
 extern gs_status gs_memory_take(gs_device_job *job);
+extern uint64_t gs_memory_bucket_rows(const gs_device_job *job);
 extern bool gs_memory_take_sorting(gs_device_job *job);
 extern void gs_memory_give_shares(gs_device_job *job, unsigned d);
 
@@ -308,7 +309,6 @@ extern gs_status gs_guess_gather(gs_device_job *job, unsigned d, gs_queue queue,
 
 /* ---------- partition: keys, histograms, and scattering of rows to their shares ---------- */
 
-extern uint64_t gs_partition_bucket_rows(const gs_device_job *job);
 extern gs_status gs_partition_keys(gs_device_job *job);
 extern gs_status gs_partition_evict(gs_device_job *job);
 extern gs_status gs_partition_plan(gs_device_job *job);
