@@ -168,7 +168,8 @@ gpusort_outbid_join(PlannerInfo *root, RelOptInfo *joinrel, Path *path)
 	Cost		below;
 
 	if (cheapest == NULL || cheapest->param_info != NULL ||
-		(!IsA(cheapest, HashPath) && !IsA(cheapest, MergePath) && !is_our_join(cheapest)))
+		(!IsA(cheapest, HashPath) && !is_our_join(cheapest) &&
+		 (!IsA(cheapest, MergePath) || lacking_of_join(root, cheapest) <= 0)))
 		return;
 	gain = real_cost_of_cheapest(root, paths) - path->total_cost;
 	below = Min(path->total_cost, cheapest->total_cost * JUST_BELOW);
