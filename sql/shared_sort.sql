@@ -47,7 +47,8 @@ SELECT together('SELECT a.id, b.id AS j FROM sizes a JOIN sizes b ON a.several =
 SELECT setting, memory, together('SELECT id, rank() OVER (PARTITION BY many ORDER BY n, id) AS r FROM sizes', 'Sliced By', VARIADIC setting || memory),
 	together('SELECT a.id, b.id AS j FROM sizes a JOIN sizes b ON a.several = b.several AND a.pad <= b.pad WHERE b.id % 10 = 1', 'Merge.*each participant', VARIADIC setting || memory)
 FROM unnest(ARRAY['gpusort.inject_fault=codec', 'gpusort.inject_fault=memory', 'gpusort.pool_quota=1', 'gpusort.pool_quota=20']) setting,
-	(VALUES (ARRAY['temp_file_limit=0', 'work_mem=16MB', 'hash_mem_multiplier=1']), (ARRAY['temp_file_limit=-1', 'work_mem=256kB', 'hash_mem_multiplier=1'])) m(memory);
+	(VALUES (ARRAY['temp_file_limit=0', 'work_mem=16MB', 'hash_mem_multiplier=1']), (ARRAY['temp_file_limit=-1', 'work_mem=256kB', 'hash_mem_multiplier=1'])) m(memory)
+ORDER BY setting, memory[2];
 
 -- Rows in files, with one participant, again and again: the Gather is rescanned.
 SET enable_nestloop = on;
