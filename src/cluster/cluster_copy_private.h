@@ -5,11 +5,14 @@
 #ifndef GPUSORT_CLUSTER_COPY_PRIVATE_H
 #define GPUSORT_CLUSTER_COPY_PRIVATE_H
 
+#include "commands/progress.h"
+#include "pgstat.h"
 #include "port/atomics.h"
 #include "storage/block.h"
 #include "storage/spin.h"
 #include "utils/rel.h"
 
+#include "pg_compat/tables.h"
 #include "sort/sort.h"
 
 /* ---------- copy: what is copied, and what became of its rows ---------- */
@@ -86,19 +89,59 @@ extern TupleDesc gpusort_cluster_sort_desc(Relation heap, Relation index);
 
 /* A copy is reported in the way of the server's own copies. */
 
+static inline void
+gpusort_cluster_show_phase(int phase)
+{
+	pgstat_progress_update_param(PROGRESS_CLUSTER_PHASE, phase);
+}
+
 /* Report that reading begins, of so many pages, and then how much has been read. */
-extern void gpusort_cluster_show_reading(BlockNumber pages);
-extern void gpusort_cluster_show_read(BlockNumber pages, double versions);
+static inline void
+gpusort_cluster_show_reading(BlockNumber pages)
+{
+	gpusort_cluster_show_phase(PROGRESS_CLUSTER_PHASE_SEQ_SCAN_HEAP);
+	pgstat_progress_update_param(PROGRESS_CLUSTER_TOTAL_HEAP_BLKS, pages);
+}
+
+static inline void
+gpusort_cluster_show_read(BlockNumber pages, double versions)
+{
+	const int	params[] = {
+		PROGRESS_CLUSTER_HEAP_BLKS_SCANNED,
+		PROGRESS_CLUSTER_HEAP_TUPLES_SCANNED
+	};
+	const int64 values[] = {pages, versions};
+
+	pgstat_progress_update_multi_param(lengthof(params), params, values);
+}
 
 /* Report that sorting begins. */
-extern void gpusort_cluster_show_sorting(void);
+static inline void
+gpusort_cluster_show_sorting(void)
+{
+	gpusort_cluster_show_phase(PROGRESS_CLUSTER_PHASE_SORT_TUPLES);
+}
 
 /* Report that writing begins, and then how many versions have been written. */
-extern void gpusort_cluster_show_writing(void);
-extern void gpusort_cluster_show_written(double versions);
+static inline void
+gpusort_cluster_show_writing(void)
+{
+	gpusort_cluster_show_phase(PROGRESS_CLUSTER_PHASE_WRITE_NEW_HEAP);
+}
+
+static inline void
+gpusort_cluster_show_written(double versions)
+{
+	pgstat_progress_update_param(PROGRESS_CLUSTER_HEAP_TUPLES_WRITTEN, versions);
+}
 
 /* Clear the counts before the server's own copy, which begins from the start. */
-extern void gpusort_cluster_show_nothing(void);
+static inline void
+gpusort_cluster_show_nothing(void)
+{
+	gpusort_cluster_show_read(0, 0);
+	gpusort_cluster_show_written(0);
+}
 
 /* ---------- share: what the processes that read have in common ---------- */
 
