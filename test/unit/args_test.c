@@ -51,18 +51,6 @@ free_args(gs_sort_args *args)
 	free(args->workspace);
 }
 
-/* If tables of many rows did not fit in front of the workspace, these would be sorted as few are. */
-static void
-test_tables(void)
-{
-	bool		fit = true;
-
-	for (uint64_t nrows = UINT64_C(1) << 20; nrows <= UINT64_C(1) << 36; nrows += nrows / 97)
-		fit &= gs_shared_sort_bytes(nrows, 0, 1) + gs_participant_bytes(nrows, 1) <=
-			gs_workspace_front_bytes(nrows);
-	tap_ok(fit, "room for the tables of many rows");
-}
-
 static void
 test_refusals(void)
 {
@@ -240,7 +228,6 @@ test_sizes(void)
 int
 main(void)
 {
-	test_tables();
 	test_refusals();
 	test_sizes();
 	test_texts();

@@ -3,7 +3,8 @@
  *		What the participants of a sort do next.
  *
  * One participant decides, between two phases, from what all have found.  No decision takes longer
- * than looking at the counters of all pieces, some hundred microseconds.
+ * than looking at the counters of all pieces, some hundred microseconds, but the one that reads and
+ * sorts a sample of up to 2^14 rows.
  *
  *		key -> scan -> scatter -> [look -> count -> move -> copy]... -> [alone] -> finish
  *
