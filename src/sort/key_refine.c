@@ -1,6 +1,7 @@
 /*
  * key_refine.c
- *		Ordering rows that tie on key prefixes (GPUTeraSort's wide keys, section 4.3).
+ *		Ordering rows that tie on key prefixes (GPUTeraSort's wide keys, section 4.3); see
+ *		refine_private.h.
  *
  * The engine sorts by fixed-width planes.  Where the strings of a column go on beyond their first
  * word, that word orders all rows but those that agree in it, and nothing behind it may take part
@@ -24,9 +25,6 @@
  * order.  Then the TID takes part behind the last column.  If the sort is to tell which rows are
  * equal, the runs that get to the end of the key are marked in the equal bitmap, and no other bits
  * are left in it.
- *
- * Where a team waits for the order, all its processes refine stretches of it (team_stretches.c), by
- * the same code.
  *
  * Strings of lazy codecs get their keys here, one run at a time, unless all strings of the run are
  * the same anyway.  If a run is too long for its keys to be kept, they are made again for each word
@@ -57,18 +55,6 @@
  * it leaves the run to the process that has the sort, whose keys find room in the pool.
  */
 #define LEAVE_PASSES	2
-
-/*
- * How many stretches there are for each process of a team, so that all processes end at about the
- * same time, and how short stretches may be.
- */
-#define PIECES_EACH		16
-#ifndef MIN_STRETCH_ROWS
-#define MIN_STRETCH_ROWS	512
-#endif
-
-/* How many stretches a list has room for at first. */
-#define MIN_LIST		64
 
 /* Progress is told after so many words of the bitmap (a power of two, less one). */
 #define SWEEP_MASK		0xff
@@ -177,14 +163,6 @@ find_words(GpuSort *sort, KeyPlace *place, uint32 *ids, uint32 *n, GpuSortKeptKe
 	return false;
 }
 
-/* A run: rows of the order that agree in everything before a place in the key. */
-typedef struct Run
-{
-	uint32	   *ids;
-	uint32		n;
-	KeyPlace	place;
-} Run;
-
 /*
  * Does one step of refining a run: sorts it by its words at the place, or moves the place forward.
  * Nulls of a column are put in order and leave the run.  When the whole run is in order, it is left
@@ -195,7 +173,7 @@ typedef struct Run
  * SMALL_RUN at least.  `others` is the end of the keys that other runs have kept.
  */
 static bool
-refine_step(GpuSort *sort, Run *run, uint64 *equal, GpuSortKeptKeys others)
+refine_step(GpuSort *sort, TiedRun *run, uint64 *equal, GpuSortKeptKeys others)
 {
 	KeyPlace   *place = &run->place;
 	RunWords	found;
@@ -232,7 +210,7 @@ refine_step(GpuSort *sort, Run *run, uint64 *equal, GpuSortKeptKeys others)
 
 /* Refines all runs that a run has fallen into but the largest one, which becomes the run. */
 static void
-refine_all_subruns(GpuSort *sort, Run *run, const uint64 *equal)
+refine_all_subruns(GpuSort *sort, TiedRun *run, const uint64 *equal)
 {
 	uint32		largest = 0;
 
@@ -244,7 +222,7 @@ refine_all_subruns(GpuSort *sort, Run *run, const uint64 *equal)
  * Does refine_run(), but leaves keys of this run behind `others`, the end of those of other runs.
  */
 static void
-refine_with_keys(GpuSort *sort, Run run, GpuSortKeptKeys others)
+refine_with_keys(GpuSort *sort, TiedRun run, GpuSortKeptKeys others)
 {
 	while (run.n > 1)
 	{
@@ -268,8 +246,14 @@ refine_run(GpuSort *sort, uint32 *ids, uint32 n, KeyPlace place)
 {
 	GpuSortKeptKeys others = gpusort_kept_keys(sort);
 
-	refine_with_keys(sort, (Run) {ids, n, place}, others);
+	refine_with_keys(sort, (TiedRun) {ids, n, place}, others);
 	gpusort_forget_kept_keys(sort, others);
+}
+
+void
+gpusort_refine_run(GpuSort *sort, TiedRun run)
+{
+	refine_run(sort, run.ids, run.n, run.place);
 }
 
 /*
@@ -320,9 +304,8 @@ bits_within(uint64 w, uint64 from, uint64 end)
 	return bits;
 }
 
-/* Returns the end of the run that begins at a position. */
-static uint64
-end_of_run(const GpuSort *sort, uint64 start)
+uint64
+gpusort_end_of_run(const GpuSort *sort, uint64 start)
 {
 	const uint64 *equal = RANGE_U64(sort->order.equal);
 	uint64		end = start + 1;
@@ -332,18 +315,14 @@ end_of_run(const GpuSort *sort, uint64 start)
 	return end;
 }
 
-/*
- * Puts the runs in a stretch of the order in order.  No run crosses the ends of the stretch, and
- * the bitmap tells which rows tie on everything before stretch->place.
- */
-static void
-refine_stretch(GpuSort *sort, const TeamStretch *stretch)
+void
+gpusort_refine_stretch(GpuSort *sort, uint64 from, uint64 to, KeyPlace place)
 {
 	uint64	   *equal = RANGE_U64(sort->order.equal);
-	uint64		nwords = (stretch->to + 63) / 64;
+	uint64		nwords = (to + 63) / 64;
 	uint64		end = 0;
 
-	for (uint64 w = stretch->from / 64; w < nwords; w++)
+	for (uint64 w = from / 64; w < nwords; w++)
 	{
 		if ((w & SWEEP_MASK) == SWEEP_MASK)
 			gs_progress_advance(sort->progress, (SWEEP_MASK + 1) * 64 * GPUSORT_SWEEP_COST);
@@ -352,61 +331,22 @@ refine_stretch(GpuSort *sort, const TeamStretch *stretch)
 		if (w + 1 < nwords)
 			prefetch_tied(sort, (w + 1) * 64, equal[w + 1], true);
 
-		for (uint64 tied = equal[w] & bits_within(w, stretch->from, stretch->to); tied != 0;
+		for (uint64 tied = equal[w] & bits_within(w, from, to); tied != 0;
 			 tied &= tied - 1)
 		{
 			uint64		start = w * 64 + pg_rightmost_one_pos64(tied) - 1;
 
 			if (start + 1 < end)
 				continue;		/* inside the run that was last refined */
-			end = end_of_run(sort, start);
+			end = gpusort_end_of_run(sort, start);
 			if (sort->tells_equal)
 				gpusort_mark_equal(equal, start + 1, end, false);
-			refine_run(sort, sort->order.ids + start, (uint32) (end - start), stretch->place);
+			refine_run(sort, sort->order.ids + start, (uint32) (end - start), place);
 		}
 	}
 }
 
-/* ---------- by several processes ---------- */
-
-/*
- * The stretches that are dealt out to a team, whose processes refine them side by side.  Each
- * process has a part of the workspace as scratch memory, which is too small for a run of more rows
- * than the same part of all rows.  So the process that has the sort breaks up such heavy runs
- * before: it has the team sort the run by a word, with all of the workspace, and what the run falls
- * into is another stretch, which begins at another place of the key.  But if the run's keys are
- * kept, only this process has them, and it puts the run in order at once.
- */
-typedef struct Stretches
-{
-	TeamStretch *list;
-	uint32		count;
-	uint32		size;
-	size_t		scratch_bytes;	/* scratch memory of each process */
-} Stretches;
-
-static Stretches
-begin_stretches(size_t scratch_bytes)
-{
-	return (Stretches) {
-		.list = palloc(MIN_LIST * sizeof(TeamStretch)),.size = MIN_LIST,
-		.scratch_bytes = scratch_bytes
-	};
-}
-
-/* Appends a stretch to a list, unless it is empty. */
-static void
-add_stretch(Stretches *stretches, uint64 from, uint64 to, KeyPlace place)
-{
-	if (from >= to)
-		return;
-	if (stretches->count == stretches->size)
-	{
-		stretches->size *= 2;
-		stretches->list = repalloc_huge(stretches->list, stretches->size * sizeof(TeamStretch));
-	}
-	stretches->list[stretches->count++] = (TeamStretch) {from, to, place};
-}
+/* ---------- a run that is too long for one process ---------- */
 
 /*
  * Sets the bits of the equal bitmap for a run of n rows, which begins at position `first`, to those
@@ -439,204 +379,30 @@ keys_are_kept(const GpuSort *sort, const KeyPlace *place)
 		place->source == KEY_KEPT;
 }
 
-/*
- * Breaks up a heavy run, and adds what it has fallen into to `unbroken`, the stretches in which
- * there may be more of them.  A run that can't be broken up is put in order instead.
- */
-static void
-break_heavy_run(GpuSort *sort, Run run, Stretches *unbroken)
+bool
+gpusort_break_run(GpuSort *sort, TiedRun *run)
 {
 	GpuSortKeptKeys others = gpusort_kept_keys(sort);
-	uint64	   *equal = palloc_extended((run.n + 63) / 64 * sizeof(uint64), MCXT_ALLOC_HUGE);
-	uint64		first = run.ids - sort->order.ids;
+	uint64	   *equal = palloc_extended((run->n + 63) / 64 * sizeof(uint64), MCXT_ALLOC_HUGE);
+	uint64		first = run->ids - sort->order.ids;
 	bool		broken = false;
 
-	gpusort_mark_equal(RANGE_U64(sort->order.equal), first + 1, first + run.n, false);
-	while (run.n > SMALL_RUN && !broken && !keys_are_kept(sort, &run.place))
+	gpusort_mark_equal(RANGE_U64(sort->order.equal), first + 1, first + run->n, false);
+	while (run->n > SMALL_RUN && !broken && !keys_are_kept(sort, &run->place))
 	{
 		CHECK_FOR_INTERRUPTS();
-		broken = refine_step(sort, &run, equal, others);
+		broken = refine_step(sort, run, equal, others);
 	}
-	first = run.ids - sort->order.ids;
-	if (broken && !keys_are_kept(sort, &run.place))
+	if (broken && keys_are_kept(sort, &run->place))
 	{
-		copy_equal(sort, first, equal, run.n);
-		add_stretch(unbroken, first, first + run.n, run.place);
+		refine_all_subruns(sort, run, equal);
+		broken = false;
 	}
+	if (broken)
+		copy_equal(sort, run->ids - sort->order.ids, equal, run->n);
 	else
-	{
-		if (broken)
-			refine_all_subruns(sort, &run, equal);
-		refine_with_keys(sort, run, others);
-	}
+		refine_with_keys(sort, *run, others);
 	pfree(equal);
 	gpusort_forget_kept_keys(sort, others);
-}
-
-/*
- * Breaks up the heavy runs of a stretch.  What lies between them is added to `stretches`, and what
- * they have fallen into to `unbroken`, the stretches in which there may be more of them.
- */
-static void
-break_heavy_runs(GpuSort *sort, TeamStretch stretch, Stretches *stretches, Stretches *unbroken)
-{
-	const uint64 *equal = RANGE_U64(sort->order.equal);
-
-	for (uint64 w = stretch.from / 64; w * 64 < stretch.to; w++)
-	{
-		uint64		start = w * 64;
-		uint64		end;
-
-		/* a heavy run has more than SMALL_RUN rows, so some words of its bits are all ones */
-		if (equal[w] != PG_UINT64_MAX || start < stretch.from)
-			continue;
-		while ((equal[start / 64] >> (start % 64) & 1) != 0)
-			start--;
-		end = end_of_run(sort, start);
-		if (end - start > SMALL_RUN &&
-			gs_sort_workspace_bytes(end - start) > stretches->scratch_bytes)
-		{
-			Run			run = {sort->order.ids + start, (uint32) (end - start), stretch.place};
-
-			add_stretch(stretches, stretch.from, start, stretch.place);
-			break_heavy_run(sort, run, unbroken);
-			stretch.from = end;
-		}
-		w = end / 64 - 1;
-	}
-	add_stretch(stretches, stretch.from, stretch.to, stretch.place);
-}
-
-/* Cuts stretches into pieces of about this many rows.  No run is cut. */
-static void
-cut_stretches(const GpuSort *sort, Stretches *stretches, uint64 piece)
-{
-	Stretches	cut = begin_stretches(stretches->scratch_bytes);
-
-	for (uint32 i = 0; i < stretches->count; i++)
-	{
-		TeamStretch s = stretches->list[i];
-
-		while (s.to - s.from > piece)
-		{
-			uint64		end = end_of_run(sort, s.from + piece - 1);
-
-			add_stretch(&cut, s.from, Min(end, s.to), s.place);
-			s.from = Min(end, s.to);
-		}
-		add_stretch(&cut, s.from, s.to, s.place);
-	}
-	pfree(stretches->list);
-	*stretches = cut;
-}
-
-/* Puts the runs in order that other processes of the team have left to this one. */
-static void
-refine_left(GpuSort *sort, TeamStretches *job)
-{
-	uint32		count = gpusort_team_runs_left(job);
-
-	for (uint32 i = 0; i < count; i++)
-	{
-		const TeamStretch *run = &job->left[i];
-
-		refine_run(sort, sort->order.ids + run->from, (uint32) (run->to - run->from), run->place);
-	}
-}
-
-/* Deals the stretches out to the team, and refines a share of them in this process. */
-static void
-deal_out(GpuSort *sort, Stretches *stretches)
-{
-	TeamStretches *job = gpusort_deal_out(sort, TEAM_JOB_REFINE, stretches->list, stretches->count);
-	TeamStretch stretch;
-
-	if (job == NULL)
-	{
-		for (uint32 i = 0; i < stretches->count; i++)
-			refine_stretch(sort, &stretches->list[i]);
-		return;
-	}
-	sort->order.scratch_bytes = stretches->scratch_bytes;
-	while (gpusort_take_stretch(job, &stretch))
-		refine_stretch(sort, &stretch);
-	gpusort_await_stretches(sort);
-	refine_left(sort, job);
-	sort->stats.memory_bytes += pg_atomic_read_u64(&job->memory_bytes);
-	gpusort_team_withdraw(sort);
-}
-
-/*
- * Refines the whole order together with a team: breaks up heavy runs, cuts stretches, and deals
- * them out.
- */
-static void
-refine_with_team(GpuSort *sort, TeamStretch whole)
-{
-	uint64		piece = sort->rows.count / (sort->team.participants * PIECES_EACH);
-	Stretches	stretches = begin_stretches(gpusort_scratch_bytes(sort));
-	Stretches	unbroken = begin_stretches(0);
-
-	add_stretch(&unbroken, whole.from, whole.to, whole.place);
-	while (unbroken.count > 0)
-		break_heavy_runs(sort, unbroken.list[--unbroken.count], &stretches, &unbroken);
-	cut_stretches(sort, &stretches, Max(piece, MIN_STRETCH_ROWS));
-	if (stretches.count > 0)
-		deal_out(sort, &stretches);
-	pfree(unbroken.list);
-	pfree(stretches.list);
-}
-
-void
-gpusort_refine_stretches(GpuSort *sort, TeamStretches *job)
-{
-	TeamStretch stretch;
-
-	if (!gpusort_take_scratch(sort, job))
-		return;
-	gpusort_begin_made_keys(sort);
-	sort->team.stretches = job;
-	while (gpusort_take_stretch(job, &stretch))
-		refine_stretch(sort, &stretch);
-	sort->team.stretches = NULL;
-	gpusort_end_made_keys(sort);
-	pg_atomic_fetch_add_u64(&job->memory_bytes, sort->stats.memory_bytes);
-}
-
-/* ---------- by the process that has the sort ---------- */
-
-/* Returns how many rows tie on what the engine has sorted by. */
-static uint64
-count_tied(const GpuSort *sort)
-{
-	const uint64 *equal = RANGE_U64(sort->order.equal);
-	uint64		nwords = (sort->rows.count + 63) / 64;
-	uint64		count = 0;
-
-	for (uint64 w = 0; w < nwords; w++)
-	{
-		uint64		next = w + 1 < nwords ? equal[w + 1] << 63 : 0;
-
-		/* a run's first row has no bit of its own */
-		count += pg_popcount64(equal[w]) + pg_popcount64(~equal[w] & (equal[w] >> 1 | next));
-	}
-	return count;
-}
-
-void
-gpusort_refine(GpuSort *sort)
-{
-	TeamStretch whole = {0, sort->rows.count, gpusort_first_place(sort)};
-	uint64		tied = count_tied(sort);
-	bool		by_team = gpusort_may_deal_out(sort, tied);
-
-	sort->stats.refined_rows += tied;
-	sort->order.scratch = sort->order.workspace->base;
-	sort->order.scratch_bytes = sort->order.workspace->usable;
-	gpusort_begin_made_keys(sort);
-	if (by_team)
-		refine_with_team(sort, whole);
-	else
-		refine_stretch(sort, &whole);
-	gpusort_end_made_keys(sort);
+	return broken;
 }

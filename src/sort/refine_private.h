@@ -211,4 +211,33 @@ extern bool gpusort_key_run_is_shared(GpuSort *sort, uint32 n);
 extern uint32 gpusort_split_nulls(const GpuSort *sort, const GpuSortColumn *column, uint32 *ids,
 								  uint32 n);
 
+/* ---------- refining runs, step by step, to the end of the key ---------- */
+
+/* A run: rows of the order that agree in everything before a place in the key. */
+typedef struct TiedRun
+{
+	uint32	   *ids;
+	uint32		n;
+	KeyPlace	place;
+} TiedRun;
+
+/* Puts a run in order, whatever the bitmap tells of it. */
+extern void gpusort_refine_run(GpuSort *sort, TiedRun run);
+
+/* Returns the end of the run that begins at a position, as the equal bitmap tells it. */
+extern uint64 gpusort_end_of_run(const GpuSort *sort, uint64 start);
+
+/*
+ * Puts the runs between two positions in order.  No run crosses these, and the bitmap tells which
+ * rows tie on everything before `place`.
+ */
+extern void gpusort_refine_stretch(GpuSort *sort, uint64 from, uint64 to, KeyPlace place);
+
+/*
+ * Breaks up a run that is too long for the memory of one process: sorts it by words until it falls
+ * into smaller ones.  The bitmap tells these then, and *run is the rows and the place where they go
+ * on.  Returns false if the run can't be broken up, and is in order instead.
+ */
+extern bool gpusort_break_run(GpuSort *sort, TiedRun *run);
+
 #endif							/* GPUSORT_REFINE_PRIVATE_H */

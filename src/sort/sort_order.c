@@ -4,7 +4,7 @@
  *
  * An engine sorts the rows by their words: gpusortd's (sort_service.c), or else the one on the host
  * (host_engine.c).  Rows of strings that tie on their first words are then ordered by what follows
- * (key_refine.c).  If the order may be wrong, it is verified (sort_verify.c).
+ * (sort_refine.c).  If the order may be wrong, it is verified (sort_verify.c).
  */
 #include "postgres.h"
 

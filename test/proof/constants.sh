@@ -92,8 +92,8 @@ sort/spill_plan.c				ENOUGH_BYTES			1.0|(64.0 * 1024)
 sort/spill_plan.c				LEAST_KEPT_PART			0.0|0.05
 sort/key_planes.c				MIN_COMMON_BYTES		1|12
 sort/refine_private.h			SMALL_RUN				64|128
-sort/key_refine.c				PIECES_EACH				1|40
-sort/key_refine.c				MIN_STRETCH_ROWS		4|60
+sort/sort_refine.c				PIECES_EACH				1|40
+sort/sort_refine.c				MIN_STRETCH_ROWS		4|60
 sort/key_run.c					REF_AHEAD				3|9
 sort/key_run.c					STRING_AHEAD			1|2
 sort/row_store.c				DISCARD_BYTES			((size_t) 4 << 10)|((size_t) 64 << 10)
