@@ -13,7 +13,6 @@
 #include "utils/rel.h"
 
 #include "pg_compat/tables.h"
-#include "table/table_put_private.h"
 #include "table/table_sink_private.h"
 
 typedef struct TableInUse

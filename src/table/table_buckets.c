@@ -18,7 +18,6 @@
 #include "utils/rel.h"
 
 #include "pg_compat/tables.h"
-#include "table/table_put_private.h"
 #include "table/table_sink_private.h"
 
 /* Memory for rows is allocated in blocks of so many bytes. */

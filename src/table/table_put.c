@@ -1,6 +1,6 @@
 /*
  * table_put.c
- *		Puts rows into the blocks of a table that is in use; see table_put_private.h.
+ *		Puts rows into the blocks of a table that is in use; see table_sink_private.h.
  *
  * A block that was claimed is an empty page, and the server's own inserts take over any empty page
  * that they come upon.  So, when we lock a claimed block to write it, we look whether it is still
@@ -16,7 +16,7 @@
 #include "catalog/catalog.h"
 
 #include "pg_compat/tables.h"
-#include "table/table_put_private.h"
+#include "table/table_sink_private.h"
 
 bool
 gpusort_table_lock_if_empty(Relation heap, BufferAccessStrategy strategy, BlockNumber block,

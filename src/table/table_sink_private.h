@@ -1,12 +1,13 @@
 /*
  * table_sink_private.h
- *		What the kinds of sinks have in common.
+ *		What the kinds of sinks have in common, and how some put rows into blocks.
  */
 #ifndef GPUSORT_TABLE_SINK_PRIVATE_H
 #define GPUSORT_TABLE_SINK_PRIVATE_H
 
-#include "access/htup.h"
+#include "access/htup_details.h"
 #include "storage/block.h"
+#include "storage/bufmgr.h"
 #include "utils/rel.h"
 
 #include "table/table.h"
@@ -79,5 +80,50 @@ extern void gpusort_table_pages_keep_last(GpuSortTablePages *pages);
 
 /* Forget all pages. */
 extern void gpusort_table_pages_forget(GpuSortTablePages *pages);
+
+/* ---------- rows into the blocks of a table that is in use ---------- */
+
+/*
+ * Pin and lock a block that was claimed.  Returns false, with the block neither locked nor pinned,
+ * if another process has put rows into it.
+ */
+extern bool gpusort_table_lock_if_empty(Relation heap, BufferAccessStrategy strategy,
+										BlockNumber block, Buffer *buffer);
+
+/*
+ * Pin and lock an empty block: the block that was claimed or, if another process has put rows into
+ * it, a new one at the end, to which *block is set.
+ */
+extern Buffer gpusort_table_lock_empty(Relation heap, BufferAccessStrategy strategy,
+									   BlockNumber *block);
+
+/*
+ * Put a row into a page that has room for it.  Called in a critical section, so a failure is a
+ * PANIC.
+ */
+extern OffsetNumber gpusort_table_put_row(Page page, BlockNumber block, HeapTupleHeader row,
+										  uint32 length);
+
+/* How rows put into a table are logged. */
+typedef struct GpuSortTableLog
+{
+	bool		use_wal;
+	bool		decoded;		/* logical decoding is interested in the rows */
+	bool		frozen;			/* these rows and all others in their block are frozen */
+	/* the visibility map's page, if the record changes it too; else invalid */
+	Buffer		map;
+	PGAlignedBlock record;		/* buffer for the data of a WAL record */
+} GpuSortTableLog;
+
+/* Find out how rows put into the table are logged. */
+extern void gpusort_table_log_begin(GpuSortTableLog *log, Relation heap);
+
+/*
+ * Log `count` rows that were put into a block, as heap_multi_insert() does.  `offsets` are their
+ * line pointers; NULL if the block has no other rows.  `decode_end` says that no later row will
+ * refer to values that were toasted for these rows and those before.
+ */
+extern void gpusort_table_log_rows(GpuSortTableLog *log, Buffer buffer, const OffsetNumber *offsets,
+								   int count, bool decode_end);
 
 #endif							/* GPUSORT_TABLE_SINK_PRIVATE_H */
