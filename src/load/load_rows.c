@@ -10,8 +10,6 @@
 #include "access/heapam.h"
 #include "access/heaptoast.h"
 #include "catalog/catalog.h"
-#include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -38,8 +36,7 @@ struct GpuSortLoader
 	GpuSortLoadTarget table;	/* what they go to if the table is not partitioned */
 	GpuSortLoadPartitions *partitions;	/* what they go to if it is */
 	GpuSortLoadPartition *partition;	/* the one that the current row goes to */
-	GpuSortLoadColumn *columns;
-	GpuSortLoadValue *values;	/* of the current row, by attribute */
+	GpuSortLoadFields fields;	/* those of the current row become values here */
 	GpuSortLoadComputer *computer;	/* for what is not copied; or NULL */
 	GpuSortLoadEncoding *encoding;
 	MemoryContext row_context;	/* where input functions and expressions allocate */
@@ -52,13 +49,8 @@ struct GpuSortLoader
 	size_t		excluded;		/* records of the batch so far that WHERE has left out */
 	GpuSortLoadLines lines;		/* of the records that were read, if the table is indexed */
 	Size		valid_bytes;	/* bytes of the input, from its start, that are valid text */
-	char	   *plain;			/* fields of a row, without their quotes and escapes */
-	Size		plain_bytes;
-	char	   *plain_end;
-	StringInfoData message;		/* a field, for a receive function */
 	bool		may_toast;
 	bool		decoded_toast;
-	bool		in_function;	/* an error that is raised now is about a value */
 };
 
 /* ---------- beginning ---------- */
@@ -97,13 +89,8 @@ GpuSortLoader *
 gpusort_loader_begin(const GpuSortLoadTask *task, Relation table, GpuSortLoadParts *parts)
 {
 	GpuSortLoader *loader = palloc0(sizeof(GpuSortLoader));
-	TupleDesc	desc = RelationGetDescr(table);
 
 	loader->task = task;
-	loader->columns = gpusort_load_columns(task, desc);
-	loader->values = palloc0(desc->natts * sizeof(GpuSortLoadValue));
-	for (int i = 0; i < desc->natts; i++)
-		loader->values[i].is_null = true;
 	begin_sink(loader, table, parts);
 	loader->encoding = gpusort_encoding_begin(task);
 	loader->lines.context = loader->lines.order.context = CurrentMemoryContext;
@@ -113,7 +100,8 @@ gpusort_loader_begin(const GpuSortLoadTask *task, Relation table, GpuSortLoadPar
 	loader->row_context = loader->computer != NULL ? gpusort_computer_row_context(loader->computer)
 		: AllocSetContextCreate(CurrentMemoryContext, "gpusort COPY row", ALLOCSET_DEFAULT_SIZES);
 	make_records(&loader->records, task->nfields);
-	initStringInfo(&loader->message);
+	gpusort_load_fields_begin(&loader->fields, task, RelationGetDescr(table), loader->computer,
+							  loader->row_context);
 	gs_check_begin(&loader->check, &task->dialect);
 	return loader;
 }
@@ -157,179 +145,6 @@ gpusort_loader_end(GpuSortLoader *loader)
 		MemoryContextDelete(loader->row_context);
 }
 
-/* ---------- a field ---------- */
-
-/*
- * Returns whether a field is quoted as a whole, and has no quotes or escapes in between: its value
- * is where it is.
- */
-static inline bool
-is_simply_quoted(const gs_dialect *dialect, const char *field, uint32 length)
-{
-	return dialect->csv && length >= 2 && field[0] == dialect->quote &&
-		field[length - 1] == dialect->quote &&
-		memchr(field + 1, dialect->quote, length - 2) == NULL &&
-		(dialect->escape == dialect->quote ||
-		 memchr(field + 1, dialect->escape, length - 2) == NULL);
-}
-
-/*
- * Makes *field and *length those of the field without its quotes and escapes.  Returns false if
- * PostgreSQL has to look at it.
- */
-static bool
-make_plain(GpuSortLoader *loader, const char **field, uint32 *length)
-{
-	const gs_dialect *dialect = &loader->task->dialect;
-	bool		escaped_bytes;
-
-	if (is_simply_quoted(dialect, *field, *length))
-	{
-		(*field)++;
-		*length -= 2;
-		return true;
-	}
-	*length = gs_field_value(dialect, *field, *length, loader->plain_end, &escaped_bytes);
-	*field = loader->plain_end;
-	loader->plain_end += *length;
-	return !escaped_bytes;
-}
-
-static inline bool
-is_null_marker(const GpuSortLoadTask *task, const char *field, uint32 length)
-{
-	return length == task->null_length && memcmp(field, task->null_print, length) == 0;
-}
-
-static inline bool
-is_default_marker(const GpuSortLoadTask *task, const char *field, uint32 length)
-{
-	return task->default_length > 0 && length == task->default_length &&
-		memcmp(field, task->default_print, length) == 0;
-}
-
-static Datum
-call_input_function(GpuSortLoadColumn *column, const char *field, uint32 length)
-{
-	char	   *string = NULL;
-
-	if (field != NULL)
-	{
-		string = palloc(length + 1);
-		memcpy(string, field, length);
-		string[length] = '\0';
-	}
-	return InputFunctionCall(&column->function, string, column->ioparam, column->typmod);
-}
-
-/* Sets *all to whether the function has read the whole field. */
-static Datum
-call_receive_function(StringInfo message, GpuSortLoadColumn *column, const char *field,
-					  uint32 length, bool *all)
-{
-	Datum		value;
-
-	if (field == NULL)
-		return ReceiveFunctionCall(&column->function, NULL, column->ioparam, column->typmod);
-	resetStringInfo(message);
-	appendBinaryStringInfo(message, field, length);
-	value = ReceiveFunctionCall(&column->function, message, column->ioparam, column->typmod);
-	*all = message->cursor == message->len;
-	return value;
-}
-
-/*
- * Calls the type's input or receive function for a field, or, if "field" is NULL, for a null.
- * Returns false if PostgreSQL has to look at the field.
- */
-static bool
-call_function(GpuSortLoader *loader, GpuSortLoadColumn *column, const char *field, uint32 length,
-			  Datum *value)
-{
-	MemoryContext old = MemoryContextSwitchTo(loader->row_context);
-	bool		all = true;
-
-	loader->in_function = true;
-	*value = loader->task->dialect.binary
-		? call_receive_function(&loader->message, column, field, length, &all)
-		: call_input_function(column, field, length);
-	loader->in_function = false;
-	MemoryContextSwitchTo(old);
-	return all;
-}
-
-static void
-read_null(GpuSortLoader *loader, GpuSortLoadColumn *column, GpuSortLoadValue *value)
-{
-	value->is_null = true;
-	if (column->checks_null)
-		call_function(loader, column, NULL, 0, &value->datum);
-}
-
-/* Reads a field that is neither a null nor a default; returns as call_function() does. */
-static inline bool
-read_value(GpuSortLoader *loader, GpuSortLoadColumn *column, const char *field, uint32 length,
-		   GpuSortLoadValue *value)
-{
-	value->is_null = false;
-	value->text = NULL;
-	if (column->is_text && length <= column->max_bytes)
-	{
-		value->text = field;
-		value->length = length;
-		return !column->checks_text ||
-			pg_encoding_verifymbstr(GetDatabaseEncoding(), field, length) == length;
-	}
-	return (column->reader != NULL && column->reader(field, length, column->room, &value->datum)) ||
-		call_function(loader, column, field, length, &value->datum);
-}
-
-/* Reads the default of a column whose field has asked for it; returns false if there is none. */
-static bool
-read_default(GpuSortLoader *loader, const GpuSortLoadColumn *column, GpuSortLoadValue *value)
-{
-	bool		found;
-
-	loader->in_function = true;
-	found = loader->computer != NULL &&
-		gpusort_compute_default(loader->computer, column->field.attnum - 1, value);
-	loader->in_function = false;
-	return found;
-}
-
-static inline bool
-read_field(GpuSortLoader *loader, GpuSortLoadColumn *column, const char *field, uint32 length,
-		   bool special)
-{
-	const GpuSortLoadTask *task = loader->task;
-	const gs_dialect *dialect = &task->dialect;
-	GpuSortLoadValue *value = &loader->values[column->field.attnum - 1];
-
-	/*
-	 * in the text format, the null marker is compared with the field as it stands; in CSV, only
-	 * with a field that is not quoted
-	 */
-	if (is_null_marker(task, field, length) && !(special && dialect->csv) &&
-		!column->field.force_not_null)
-	{
-		read_null(loader, column, value);
-		return true;
-	}
-	if (is_default_marker(task, field, length) && !(special && dialect->csv))
-		return read_default(loader, column, value);
-	if (special)
-	{
-		if (!make_plain(loader, &field, &length))
-			return false;
-		if (column->field.force_null && is_null_marker(task, field, length))
-		{
-			read_null(loader, column, value);
-			return true;
-		}
-	}
-	return read_value(loader, column, field, length, value);
-}
-
 /* ---------- a row ---------- */
 
 static GpuSortLoadStop
@@ -360,9 +175,9 @@ compute_row(GpuSortLoader *loader, GpuSortLoadComputer *computer, GpuSortLoadVal
 
 	if (computer == NULL)
 		return computed;
-	loader->in_function = true;
+	loader->fields.in_function = true;
 	computed = gpusort_compute_row(computer, values);
-	loader->in_function = false;
+	loader->fields.in_function = false;
 	return computed;
 }
 
@@ -374,13 +189,13 @@ route_row(GpuSortLoader *loader)
 	GpuSortLoadValue *values;
 	GpuSortLoadStop stop;
 
-	loader->in_function = true;
+	loader->fields.in_function = true;
 	loader->partition = partition =
-		gpusort_load_partitions_find(loader->partitions, loader->values);
-	loader->in_function = false;
+		gpusort_load_partitions_find(loader->partitions, loader->fields.values);
+	loader->fields.in_function = false;
 	if (partition == NULL)
 		return GPUSORT_LOAD_ODD;
-	values = gpusort_partition_values(partition, loader->values);
+	values = gpusort_partition_values(partition, loader->fields.values);
 	if (partition->computer != NULL)
 		MemoryContextReset(gpusort_computer_row_context(partition->computer));
 	if (compute_row(loader, partition->computer, values) == GPUSORT_COMPUTED_REFUSED)
@@ -398,7 +213,7 @@ route_row(GpuSortLoader *loader)
 static GpuSortLoadStop
 finish_row(GpuSortLoader *loader)
 {
-	GpuSortComputed computed = compute_row(loader, loader->computer, loader->values);
+	GpuSortComputed computed = compute_row(loader, loader->computer, loader->fields.values);
 
 	if (computed == GPUSORT_COMPUTED_EXCLUDED)
 	{
@@ -409,55 +224,15 @@ finish_row(GpuSortLoader *loader)
 	if (computed == GPUSORT_COMPUTED_REFUSED)
 		return GPUSORT_LOAD_ODD;
 	return loader->partitions != NULL ? route_row(loader)
-		: put_row(loader, &loader->table, loader->values);
+		: put_row(loader, &loader->table, loader->fields.values);
 }
 
-/* Makes a row of a record of the batch, in the binary format. */
+/* Makes a row of the current record of the batch. */
 static GpuSortLoadStop
-read_binary_record(GpuSortLoader *loader, const char *data, size_t record)
+read_record(GpuSortLoader *loader, const char *data)
 {
-	const gs_records *records = &loader->records;
-	const uint32_t *ends = records->field_ends + gs_record_first_field(records, record);
-	const char *field = data + gs_record_begin(records, &loader->task->dialect, record) +
-		GS_BINARY_COUNT_BYTES;
-
-	for (int i = 0; i < loader->task->nfields; i++)
-	{
-		GpuSortLoadColumn *column = &loader->columns[i];
-		GpuSortLoadValue *value = &loader->values[column->field.attnum - 1];
-		const char *field_end = data + GS_FIELD_END(ends[i]);
-
-		field += GS_BINARY_LENGTH_BYTES;
-		if ((ends[i] & GS_FIELD_SPECIAL) != 0)
-			read_null(loader, column, value);
-		else if (!read_value(loader, column, field, field_end - field, value))
-			return GPUSORT_LOAD_ODD;
-		field = field_end;
-	}
-	return finish_row(loader);
-}
-
-/* Makes a row of a record of the batch. */
-static GpuSortLoadStop
-read_record(GpuSortLoader *loader, const char *data, size_t record)
-{
-	const gs_records *records = &loader->records;
-	size_t		first = gs_record_first_field(records, record);
-	const char *field = data + gs_record_begin(records, &loader->task->dialect, record);
-
-	if (records->record_fields[record] - first != loader->task->nfields)
+	if (!gpusort_load_read_fields(&loader->fields, &loader->records, data, loader->record))
 		return GPUSORT_LOAD_ODD;
-	loader->plain_end = loader->plain;
-	for (int i = 0; i < loader->task->nfields; i++)
-	{
-		uint32		end = records->field_ends[first + i];
-		const char *field_end = data + GS_FIELD_END(end);
-
-		if (!read_field(loader, &loader->columns[i], field, field_end - field,
-						(end & GS_FIELD_SPECIAL) != 0))
-			return GPUSORT_LOAD_ODD;
-		field = field_end + 1;
-	}
 	return finish_row(loader);
 }
 
@@ -518,10 +293,8 @@ read_batch(GpuSortLoader *loader, GpuSortLoadInput *input)
 		if (loader->batch_begin + gs_record_end(&loader->records, loader->record) >
 			loader->valid_bytes)
 			input->stop = GPUSORT_LOAD_ODD;
-		else if (loader->task->dialect.binary)
-			input->stop = read_binary_record(loader, data, loader->record);
 		else
-			input->stop = read_record(loader, data, loader->record);
+			input->stop = read_record(loader, data);
 		if (input->stop != GPUSORT_LOAD_END)
 			return;
 		if (loader->computer != NULL)
@@ -543,7 +316,7 @@ error_is_about_value(const GpuSortLoader *loader)
 	 * Receive functions complain about a short message, and many functions have no code of their
 	 * own for a value that would be too long.
 	 */
-	return loader->in_function &&
+	return loader->fields.in_function &&
 		(geterrcode() == ERRCODE_PROTOCOL_VIOLATION || geterrcode() == ERRCODE_INTERNAL_ERROR ||
 		 category == ERRCODE_DATA_EXCEPTION || category == ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION ||
 		 category == ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION ||
@@ -575,23 +348,12 @@ try_batch(GpuSortLoader *loader, GpuSortLoadInput *input)
 		input->stop = GPUSORT_LOAD_ODD;
 	}
 	PG_END_TRY();
-	loader->in_function = false;
+	loader->fields.in_function = false;
 	MemoryContextReset(loader->row_context);
 	count_records(loader, input, loader->record);
 }
 
 /* ---------- a buffer ---------- */
-
-static void
-make_room(GpuSortLoader *loader, Size bytes)
-{
-	if (bytes <= loader->plain_bytes)
-		return;
-	if (loader->plain != NULL)
-		pfree(loader->plain);
-	loader->plain_bytes = bytes;
-	loader->plain = MemoryContextAllocHuge(GetMemoryChunkContext(loader), bytes);
-}
 
 /*
  * Reads the records that a device has found, as far as they are proven.  Returns whether that was
@@ -663,7 +425,7 @@ read_converted(GpuSortLoader *loader, GpuSortLoadInput *input)
 	GpuSortLoadInput read =
 		{.data = text.data,.bytes = text.bytes,.at_end = input->at_end && text.is_whole};
 
-	make_room(loader, read.bytes);
+	gpusort_load_fields_make_room(&loader->fields, read.bytes);
 	loader->valid_bytes = text.valid;
 	read_records(loader, &read);
 	if (read.stop == GPUSORT_LOAD_END && (read.consumed < read.bytes || !text.is_whole))
@@ -696,7 +458,7 @@ gpusort_loader_read(GpuSortLoader *loader, GpuSortLoadInput *input)
 	loader->valid_bytes = input->bytes;
 	if (!loader->task->dialect.binary)
 	{
-		make_room(loader, input->bytes);
+		gpusort_load_fields_make_room(&loader->fields, input->bytes);
 		loader->valid_bytes =
 			gpusort_encoding_text(loader->encoding, input->data, input->bytes).valid;
 	}

@@ -10,11 +10,13 @@
 #include "access/tupdesc.h"
 #include "commands/copy.h"
 #include "fmgr.h"
+#include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
 #include "utils/rel.h"
 
 #include "load/load.h"
 #include "parse/gs_dialect.h"
+#include "parse/gs_parse.h"
 #include "table/table.h"
 
 /* ---------- task ---------- */
@@ -218,6 +220,41 @@ extern void gpusort_computer_hand_over(const GpuSortLoadComputer *computer, Copy
 extern void gpusort_computer_recover(GpuSortLoadComputer *computer);
 
 extern void gpusort_computer_end(GpuSortLoadComputer *computer);
+
+/* ---------- the fields of a record ---------- */
+
+/* Fields of records become values here, of one row after the other. */
+typedef struct GpuSortLoadFields
+{
+	const GpuSortLoadTask *task;
+	GpuSortLoadColumn *columns;
+	GpuSortLoadValue *values;	/* of the current row, by attribute; null where none is copied */
+	GpuSortLoadComputer *computer;	/* for defaults that fields ask for; or NULL */
+	MemoryContext row_context;	/* where input functions allocate */
+	char	   *plain;			/* fields of a row, without their quotes and escapes */
+	Size		plain_bytes;
+	char	   *plain_end;
+	StringInfoData message;		/* a field, for a receive function */
+	bool		in_function;	/* an error that is raised now is about a value */
+} GpuSortLoadFields;
+
+/*
+ * Begins with the columns of a table, in the current memory context.  The caller resets row_context
+ * between rows.
+ */
+extern void gpusort_load_fields_begin(GpuSortLoadFields *fields, const GpuSortLoadTask *task,
+									  TupleDesc desc, GpuSortLoadComputer *computer,
+									  MemoryContext row_context);
+
+/* To be called before fields of so many bytes of text are read. */
+extern void gpusort_load_fields_make_room(GpuSortLoadFields *fields, Size bytes);
+
+/*
+ * Reads the fields of a record into values.  Returns false if the record is odd; raises the errors
+ * of input functions, with in_function set.
+ */
+extern bool gpusort_load_read_fields(GpuSortLoadFields *fields, const gs_records *records,
+									 const char *data, size_t record);
 
 /* ---------- tuples ---------- */
 
