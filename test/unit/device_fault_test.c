@@ -4,8 +4,9 @@
  *
  * Late ones are those of lazy_device.h: the result must not depend on the order in
  * which devices get around to their work.  A failure is injected into every
- * operation of a sort in turn, and a sort is cancelled at any time; all memory must
- * come back, and the next sort must do.  With --small only some of them.
+ * operation of a sort in turn, but for some of those of many rounds, and a sort is
+ * cancelled at any time; all memory must come back, and the next sort must do.  With
+ * --small only some of them.
  *
  * Devices that damage rows, in one operation after the other and in every way, must be
  * found out: no result is wrong, and hardly any damage does not matter.
@@ -25,6 +26,18 @@
 #define SHORT_PARTS	(GS_SEGMENT_SHIFT + 3)
 
 static bool small_run;
+
+/*
+ * The next operation to try: each of the first ones, which are those of a sort in a round or two;
+ * then every fifth, as more rounds repeat them, and a round has not the same number again.
+ */
+#define FIRST_OPERATIONS	150
+
+static uint64_t
+next_operation(uint64_t nth, uint64_t small_step)
+{
+	return nth + (small_run ? small_step : nth < FIRST_OPERATIONS ? 1 : 5);
+}
 
 static sort_case
 make_case(key_shape first, unsigned nplanes, null_shape nulls, uint64_t nrows)
@@ -147,23 +160,25 @@ test_late(const situation *s)
 }
 
 /*
- * Every nth operation of a device fails, n = 1, 2, ... until none does.  Returns
- * how many there were.
+ * The nth operation of a device fails, n = 1, 2, ... until none does.  Returns
+ * how many there were, at most.
  */
 static uint64_t
 fail_device(const situation *s, const prepared_case *prepared, unsigned device, bool *passed)
 {
 	const device_setup plain = {.span_shift = 0};
-	const uint64_t step = small_run ? 7 : 1;
 	uint64_t	nth = 0;
+	uint64_t	tried = 0;
 	gs_status	status = GS_DEVICE_ERROR;
 
 	while (status != GS_OK && *passed && nth < 100000)
 	{
-		gs_group   *group = test_group_open_failing(s->devices, ARENA_BYTES, device, nth += step);
+		gs_group   *group;
 		gs_device_result result;
 		const char *fault;
 
+		nth = next_operation(nth, 7);
+		group = test_group_open_failing(s->devices, ARENA_BYTES, device, nth);
 		group->options = s->options;
 		status = device_case_run(prepared, group, &s->setup, NULL, &result, &fault);
 		if (fault != NULL || (status != GS_OK && status != GS_DEVICE_ERROR))
@@ -172,11 +187,11 @@ fail_device(const situation *s, const prepared_case *prepared, unsigned device, 
 					 fault != NULL ? fault : gs_status_text(status));
 			*passed = false;
 		}
-		if (nth % 4 == 0)
+		if (++tried % 4 == 0)
 			*passed = *passed && device_case_passes(prepared, group, &plain, NULL);
 		test_group_close(group);
 	}
-	return nth - step;
+	return nth - 1;
 }
 
 /*
@@ -229,13 +244,12 @@ test_cancel(const situation *s)
 	prepared_case *prepared = case_prepare(&c);
 	lazy_group *lazy = lazy_group_open(s->devices, ARENA_BYTES, 7);
 	gs_group   *group = lazy_group_of(lazy);
-	uint64_t	step = small_run ? 11 : 1;
 	uint64_t	cancelled = 0;
 	gs_status	status = GS_CANCELLED;
 	const char *fault = NULL;
 
 	group->options = s->options;
-	for (uint64_t nth = 1; fault == NULL; nth += step)
+	for (uint64_t nth = 1; fault == NULL; nth = next_operation(nth, 11))
 	{
 		volatile int cancel = 0;
 		gs_device_result result;

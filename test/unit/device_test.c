@@ -215,7 +215,7 @@ memory_passes(const sort_case *c, gs_group *group, unsigned *rounds_seen)
 	device_setup setup = {.span_shift = CASE_SHORT_PARTS};
 	bool		passed = true;
 
-	for (uint64_t bytes = 1 << 20; bytes > 110000 && passed; bytes -= bytes / (bytes > 250000 ? 4 : 20))
+	for (uint64_t bytes = 1 << 20; bytes > 110000 && passed; bytes -= bytes / (bytes > 250000 ? 4 : 12))
 	{
 		gs_device_result result;
 		const char *fault;

@@ -176,6 +176,17 @@ get_length(const reorder_case *c, const char *row)
 }
 
 static void
+fill_bytes(char *bytes, uint64_t count, uint64_t *seed)
+{
+	for (uint64_t at = 0; at < count; at += sizeof(uint64_t))
+	{
+		uint64_t	word = random_word(seed);
+
+		memcpy(bytes + at, &word, count - at < sizeof(word) ? count - at : sizeof(word));
+	}
+}
+
+static void
 make_rows(arrays *a, uint64_t *seed)
 {
 	const reorder_case *c = a->c;
@@ -190,8 +201,7 @@ make_rows(arrays *a, uint64_t *seed)
 
 		if (c->shape == ROWS_GAPS && i % 100 == 0)
 			begin += 5 * c->unit;
-		for (uint64_t at = end; at < begin + length; at++)
-			a->rows[at] = (char) random_word(seed);
+		fill_bytes(a->rows + end, begin + length - end, seed);
 		if (c->shape != ROWS_EQUAL)
 			put_length(c, a->rows + begin, length);
 		a->refs[i] = (uint32_t) (begin / c->unit);
