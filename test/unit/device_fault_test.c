@@ -161,13 +161,14 @@ test_late(const situation *s)
 
 /*
  * The nth operation of a device fails, n = 1, 2, ... until none does.  Returns
- * how many there were, at most.
+ * the last one that did.
  */
 static uint64_t
 fail_device(const situation *s, const prepared_case *prepared, unsigned device, bool *passed)
 {
 	const device_setup plain = {.span_shift = 0};
 	uint64_t	nth = 0;
+	uint64_t	before = 0;
 	uint64_t	tried = 0;
 	gs_status	status = GS_DEVICE_ERROR;
 
@@ -177,6 +178,7 @@ fail_device(const situation *s, const prepared_case *prepared, unsigned device, 
 		gs_device_result result;
 		const char *fault;
 
+		before = nth;
 		nth = next_operation(nth, 7);
 		group = test_group_open_failing(s->devices, ARENA_BYTES, device, nth);
 		group->options = s->options;
@@ -191,7 +193,7 @@ fail_device(const situation *s, const prepared_case *prepared, unsigned device, 
 			*passed = *passed && device_case_passes(prepared, group, &plain, NULL);
 		test_group_close(group);
 	}
-	return nth - 1;
+	return before;
 }
 
 /*
