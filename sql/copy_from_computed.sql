@@ -188,6 +188,8 @@ SELECT computed_left('ALTER TABLE computed_left ADD CHECK (computed_inlined(a) <
 SELECT computed_left('CREATE DOMAIN computed_looking AS int4 CHECK (computed_count_now(VALUE) < 2000); ALTER TABLE computed_left ALTER a TYPE computed_looking', 1200);
 SELECT computed_left('ALTER TABLE computed_left ALTER a TYPE int4, ADD r computed_looking[], ALTER r SET DEFAULT ''{1}''', 1200);
 SELECT computed_left('ALTER TABLE computed_left ADD CHECK ((a::text)::computed_looking > 0)', 1200);
+CREATE FUNCTION computed_generating(x int4) RETURNS int4 IMMUTABLE PARALLEL SAFE LANGUAGE plpgsql AS 'BEGIN RETURN computed_count_now(x); END';
+SELECT computed_left('ALTER TABLE computed_left DROP b, ADD b int4 GENERATED ALWAYS AS (computed_generating(a)) STORED', 1200);
 -- ... which is not called by several planners either
 CREATE FUNCTION computed_constant(x int4) RETURNS int4 IMMUTABLE PARALLEL SAFE LANGUAGE plpgsql AS 'BEGIN RAISE WARNING ''planned''; RETURN x; END';
 SELECT computed_left('ALTER TABLE computed_left ADD CHECK (a > computed_constant(0)), ALTER b SET DEFAULT 5');
@@ -214,4 +216,4 @@ DROP OPERATOR FAMILY computed_ops USING btree;
 DROP SEQUENCE computed_taken;
 DROP DOMAIN computed_not_three, computed_small, computed_word, computed_looking;
 DROP DOMAIN computed_positive;
-DROP FUNCTION compare_marked, compare_virtual, computed_rows, compare_computed, computed_by, computed_count, computed_count_now, computed_inlined, computed_lines, computed_left, computed_cmp, computed_constant, computed_point_cmp;
+DROP FUNCTION compare_marked, compare_virtual, computed_rows, compare_computed, computed_by, computed_count, computed_count_now, computed_inlined, computed_lines, computed_left, computed_cmp, computed_constant, computed_point_cmp, computed_generating;
