@@ -50,6 +50,9 @@ FROM unnest(ARRAY['gpusort.inject_fault=codec', 'gpusort.inject_fault=memory', '
 	(VALUES (ARRAY['temp_file_limit=0', 'work_mem=16MB', 'hash_mem_multiplier=1']), (ARRAY['temp_file_limit=-1', 'work_mem=256kB', 'hash_mem_multiplier=1'])) m(memory)
 ORDER BY setting, memory[2];
 
+-- ... also of rows that are longer than those before.
+SELECT together('SELECT id, rank() OVER (PARTITION BY many ORDER BY n, repeat(pad, id / 400), id) AS r FROM sizes', 'Sliced By', 'gpusort.inject_fault=codec', 'work_mem=256kB', 'hash_mem_multiplier=1');
+
 -- Rows in files, with one participant, again and again: the Gather is rescanned.
 SET enable_nestloop = on;
 SELECT setting, together('SELECT o, s.* FROM generate_series(1, 3) o LEFT JOIN (SELECT id, count(*) OVER (PARTITION BY several) AS c FROM sizes OFFSET 0) s ON s.id % 10 - o BETWEEN 0 AND 0', 'Nested Loop.*Function Scan.*Shared', setting),
