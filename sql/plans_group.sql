@@ -81,6 +81,8 @@ SET enable_sort = off;
 SET enable_hashagg = on;
 SELECT q, a.node, a.reason FROM unnest(ARRAY[
 	'SELECT customer FROM visits INTERSECT SELECT day FROM visits',
+	'SELECT day, count(*) FROM visits GROUP BY day',
+	'SELECT count(*) FROM visits a JOIN visits b USING (day)',
 	'WITH RECURSIVE r(i) AS (SELECT day FROM visits UNION SELECT i + 1 FROM r WHERE i < 10) SELECT count(*) FROM r',
 	'SELECT day, count(*) FROM visits GROUP BY CUBE (day)']) q, gpusort_advise(q) a ORDER BY q COLLATE "C", node COLLATE "C";
 DROP TABLE visits;
