@@ -90,6 +90,25 @@ bench_sum_phases(const bench_spans *spans, unsigned ndevices)
 	return sums;
 }
 
+void
+bench_add_ends(bench_phases *sums, const bench_spans *spans, unsigned ndevices, double begin_ms,
+			   double end_ms)
+{
+	double		first = end_ms;
+	double		last = begin_ms;
+
+	for (unsigned d = 0; d < ndevices; d++)
+		for (unsigned i = 0; i < spans[d].count; i++)
+		{
+			first = spans[d].spans[i].begin_ms < first ? spans[d].spans[i].begin_ms : first;
+			last = spans[d].spans[i].end_ms > last ? spans[d].spans[i].end_ms : last;
+		}
+	if (sums->nphases + 2 > BENCH_MAX_PHASES)
+		return;
+	sums->phases[sums->nphases++] = (bench_phase) {"before", first - begin_ms};
+	sums->phases[sums->nphases++] = (bench_phase) {"after", end_ms - last};
+}
+
 bool
 bench_write_trace(const char *path, const bench_spans *spans, unsigned ndevices)
 {

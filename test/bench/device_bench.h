@@ -82,6 +82,13 @@ extern double bench_plain_sort(gs_device *device, const uint64_t *words, uint64_
 /* ms by phase of one run on devices [0, ndevices). */
 extern bench_phases bench_sum_phases(const bench_spans *spans, unsigned ndevices);
 
+/*
+ * Adds how long a run, given by the times of bench_now_ms() at which it began and ended, had no
+ * span yet ("before"), and none any more ("after").
+ */
+extern void bench_add_ends(bench_phases *sums, const bench_spans *spans, unsigned ndevices,
+						   double begin_ms, double end_ms);
+
 /* A file for chrome://tracing or ui.perfetto.dev; false if it can't be written. */
 extern bool bench_write_trace(const char *path, const bench_spans *spans, unsigned ndevices);
 
