@@ -162,15 +162,11 @@ mark_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned or
 	return GS_OK;
 }
 
-/* Does what is left to be done with a bucket, when all buckets of a device are in order. */
+/* Puts the rows of a bucket back to where they came from, for the next section of the key. */
 static gs_status
-finish_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned ordinal)
+return_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned ordinal)
 {
-	gs_job_device *jd = &job->devices[d];
-
-	if (job->cursor.bits_left == 0)
-		return jd->bitmap == NULL ? GS_OK : mark_bucket(job, d, bucket, ordinal);
-	if (!jd->in_spare[ordinal])
+	if (!job->devices[d].in_spare[ordinal])
 		return GS_OK;
 	return copy_back(job, d, GS_QUEUE_WORK, bucket_pairs(job, d, bucket, false),
 					 bucket_pairs(job, d, bucket, true), bucket->end - bucket->begin);
@@ -227,15 +223,16 @@ download_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigne
 							  bucket_pairs(job, d, bucket, false).ids);
 }
 
-/* Prepares a device for the sorting of its share. */
+/* Clears the devices' bitmaps, of the shares of a round. */
 static gs_status
-begin_share(gs_device_job *job, unsigned d, unsigned share)
+clear_bitmaps(gs_device_job *job, unsigned first_share)
 {
-	const uint64_t *cuts = gs_plan_cuts(job->plan);
+	const uint64_t *cuts = gs_plan_cuts(job->plan) + first_share;
 
-	if (job->devices[d].bitmap != NULL)
-		GS_DO(job, d, clear, GS_QUEUE_WORK, job->devices[d].bitmap,
-			  (cuts[share + 1] - (cuts[share] & ~UINT64_C(63)) + 63) / 64 * sizeof(uint64_t));
+	for (unsigned d = 0; d < job->ndevices; d++)
+		if (job->devices[d].bitmap != NULL)
+			GS_DO(job, d, clear, GS_QUEUE_WORK, job->devices[d].bitmap,
+				  (cuts[d + 1] - (cuts[d] & ~UINT64_C(63)) + 63) / 64 * sizeof(uint64_t));
 	return GS_OK;
 }
 
@@ -271,11 +268,100 @@ sort_buckets(gs_device_job *job, const round_buckets *buckets)
 			job->stop_early = job->stop_early && !job->devices[d].unsorted[0];
 	}
 	GS_TRY(for_buckets(job, buckets, tried, buckets->most, sort_bucket));
-	GS_TRY(follow_second_queue(job));
+	return follow_second_queue(job);
+}
+
+static gs_status
+check_buckets(gs_device_job *job, const round_buckets *buckets)
+{
+	for (unsigned d = 0; d < job->ndevices; d++)
+		gs_job_span_begin(job, d, GS_QUEUE_WORK, "check");
+	GS_TRY(for_all_buckets(job, buckets, check_bucket));
+	for (unsigned d = 0; d < job->ndevices; d++)
+		gs_job_span_end(job, d, GS_QUEUE_WORK);
+	return GS_OK;
+}
+
+static bool
+any_unsorted(const gs_device_job *job, const round_buckets *buckets)
+{
+	for (unsigned d = 0; d < job->ndevices; d++)
+		for (unsigned i = 0; i < buckets->count[d]; i++)
+			if (job->devices[d].unsorted[i])
+				return true;
+	return false;
+}
+
+/* Marks equal neighbours of buckets that are sorted by the whole key, and checks the buckets. */
+static gs_status
+finish_buckets(gs_device_job *job, const round_buckets *buckets, unsigned first_share)
+{
+	if (job->args.equal.parts != NULL)
+	{
+		GS_TRY(clear_bitmaps(job, first_share));
+		GS_TRY(for_all_buckets(job, buckets, mark_bucket));
+	}
+	return check_buckets(job, buckets);
+}
+
+/*
+ * Finds out which buckets came out unsorted, if they were sorted by some of their bits only, and
+ * sorts them by all.  Returns in *again whether there are any.
+ */
+static gs_status
+sort_again(gs_device_job *job, const round_buckets *buckets, bool *again)
+{
+	*again = false;
 	if (!job->stopped_early)
 		return GS_OK;
 	GS_TRY(gs_early_look(job));
-	return for_all_buckets(job, buckets, sort_unsorted);
+	*again = any_unsorted(job, buckets);
+	return *again ? for_all_buckets(job, buckets, sort_unsorted) : GS_OK;
+}
+
+/* Sums the rows as they came, behind the first round's sorts; a guess has done so before. */
+static gs_status
+sum_given(gs_device_job *job, unsigned round)
+{
+	return round == 0 && job->guess == NULL ? gs_partition_sum(job) : GS_OK;
+}
+
+/*
+ * Sorts buckets by the whole key.  What devices are asked is answered behind the downloads that are
+ * on their way.  So buckets are finished before it is known whether all of them are sorted, and
+ * once more if not.
+ */
+static gs_status
+sort_whole(gs_device_job *job, const round_buckets *buckets, unsigned round)
+{
+	unsigned	first_share = round * job->ndevices;
+	bool		again;
+
+	GS_TRY(sort_buckets(job, buckets));
+	GS_TRY(finish_buckets(job, buckets, first_share));
+	GS_TRY(sum_given(job, round));
+	GS_TRY(sort_again(job, buckets, &again));
+	if (!again)
+		return GS_OK;
+	GS_TRY(gs_proof_forget_sorted(job));
+	return finish_buckets(job, buckets, first_share);
+}
+
+/* Sorts buckets by the first section of the key, then what ties by the others. */
+static gs_status
+sort_sections(gs_device_job *job, const round_buckets *buckets, unsigned round)
+{
+	bool		again;
+
+	GS_TRY(clear_bitmaps(job, round * job->ndevices));
+	GS_TRY(sort_buckets(job, buckets));
+	GS_TRY(sort_again(job, buckets, &again));
+	GS_TRY(for_all_buckets(job, buckets, return_bucket));
+	GS_TRY(check_buckets(job, buckets));
+	GS_TRY(sum_given(job, round));
+	GS_TRY(gs_proof_shares(job, round));
+	GS_TRY(gs_ties_round(job, round));
+	return for_all_buckets(job, buckets, download_bucket);
 }
 
 /* Sorts the shares of a round. */
@@ -283,26 +369,17 @@ gs_status
 gs_buckets_round(gs_device_job *job, unsigned round)
 {
 	unsigned	first_share = round * job->ndevices;
+	bool		whole = job->cursor.bits_left == 0;
 	round_buckets buckets;
 
 	find_buckets(job, round, &buckets);
-	for (unsigned d = 0; d < job->ndevices; d++)
-		GS_TRY(begin_share(job, d, first_share + d));
-	GS_TRY(sort_buckets(job, &buckets));
-	if (job->cursor.bits_left > 0 || job->args.equal.parts != NULL)
-		GS_TRY(for_all_buckets(job, &buckets, finish_bucket));
-	GS_TRY(for_all_buckets(job, &buckets, check_bucket));
-	if (round == 0 && job->guess == NULL)
-		GS_TRY(gs_partition_sum(job));
-	if (job->cursor.bits_left > 0)
-	{
-		GS_TRY(gs_proof_shares(job, round));
-		GS_TRY(gs_ties_round(job, round));
-		GS_TRY(for_all_buckets(job, &buckets, download_bucket));
-	}
+	if (whole)
+		GS_TRY(sort_whole(job, &buckets, round));
+	else
+		GS_TRY(sort_sections(job, &buckets, round));
 	for (unsigned d = 0; d < job->ndevices && job->args.equal.parts != NULL; d++)
 		GS_TRY(gs_result_bitmap(job, d, first_share + d));
 	if (job->overlap)
 		GS_TRY(gs_result_mark_turn(job, round % 2));
-	return job->cursor.bits_left > 0 ? GS_OK : gs_proof_shares(job, round);
+	return whole ? gs_proof_shares(job, round) : GS_OK;
 }

@@ -368,7 +368,9 @@ extern gs_status gs_proof_given(gs_device_job *job, unsigned d, gs_rows rows, gs
 /*
  * gs_proof_sorted() checks rows of a device's share that are sorted by the first section,
  * gs_proof_placed() its ids in their final order; both on the queue for work.
+ * gs_proof_forget_sorted() has the round's rows be checked once more, from the first one.
  */
+extern gs_status gs_proof_forget_sorted(gs_device_job *job);
 extern gs_status gs_proof_sorted(gs_device_job *job, unsigned d, gs_pairs rows, gs_pairs before,
 								 uint64_t nrows);
 extern gs_status gs_proof_placed(gs_device_job *job, unsigned d, uint64_t nrows);

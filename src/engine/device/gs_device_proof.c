@@ -66,6 +66,15 @@ gs_proof_begin_round(gs_device_job *job)
 }
 
 gs_status
+gs_proof_forget_sorted(gs_device_job *job)
+{
+	for (unsigned d = 0; d < job->ndevices; d++)
+		GS_DO(job, d, clear, GS_QUEUE_WORK, &job->devices[d].tables->proof.sorted,
+			  sizeof(job->devices[d].tables->proof.sorted));
+	return GS_OK;
+}
+
+gs_status
 gs_proof_given(gs_device_job *job, unsigned d, gs_rows rows, gs_keys keys)
 {
 	if (!job->keys_summed)
