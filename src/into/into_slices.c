@@ -118,7 +118,7 @@ place_slice(void *arg, bool left)
 {
 	GpuSortIntoSlices *slices = arg;
 
-	gpusort_table_sink_place(left ? slices->left.sink : slices->own.sink, false, false);
+	gpusort_table_sink_place(left ? slices->left.sink : slices->own.sink, !left, false);
 }
 
 /* Writes the pages. */

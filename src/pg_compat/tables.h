@@ -18,6 +18,7 @@
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "storage/lmgr.h"
+#include "storage/smgr.h"
 #include "utils/rel.h"
 
 /*
@@ -73,6 +74,36 @@ gpusort_relation_is_new(Relation relation)
 
 	return relation->rd_createSubid != InvalidSubTransactionId ||
 		new_file != InvalidSubTransactionId;
+}
+
+/*
+ * 16: relations can be extended by many blocks at a time, without writing zeros if the file system
+ * can do without.
+ *
+ * Extends the file of a relation by `count` blocks, whose numbers are stored in blocks[].  They are
+ * in no buffers yet.  Others who find them there take them for pages that a crash has left empty.
+ */
+static inline void
+gpusort_extend_file(Relation relation, BlockNumber *blocks, int count)
+{
+	BlockNumber first;
+
+	LockRelationForExtension(relation, ExclusiveLock);
+	first = RelationGetNumberOfBlocks(relation);
+#if PG_VERSION_NUM >= 160000
+	smgrzeroextend(RelationGetSmgr(relation), MAIN_FORKNUM, first, count, false);
+#else
+	{
+		PGAlignedBlock zeros;
+
+		MemSet(zeros.data, 0, BLCKSZ);
+		for (int i = 0; i < count; i++)
+			smgrextend(RelationGetSmgr(relation), MAIN_FORKNUM, first + i, zeros.data, false);
+	}
+#endif
+	UnlockRelationForExtension(relation, ExclusiveLock);
+	for (int i = 0; i < count; i++)
+		blocks[i] = first + i;
 }
 
 /*

@@ -142,7 +142,8 @@ extern bool gpusort_table_try_toast(GpuSortTableTail *tail);
  *
  * In a sink of several tables, gpusort_table_sink_place() writes the rows already, and counts them
  * as inserted; a worker counts them in the table's end.  With `put_off`, which must not be combined
- * with `decode_end`, it leaves pages that are full to gpusort_table_sink_write().
+ * with `decode_end`, it leaves pages that are full, and the search for buffers, to
+ * gpusort_table_sink_write(), since others wait for their turns.
  */
 extern void gpusort_table_sink_place(GpuSortTableSink *sink, bool put_off, bool decode_end);
 extern void gpusort_table_sink_write(GpuSortTableSink *sink, bool keep_last, bool decode_end);

@@ -195,15 +195,22 @@ write_rest_of_page(TableInUse *table, bool decode_end)
 
 /* ---------- blocks ---------- */
 
+/*
+ * The other processes wait for their turns.  So if writing is put off, only the file is extended,
+ * and buffers are found when pages are written: most of these have to be written out first.
+ */
 static void
 claim_blocks(GpuSortTableSink *sink, bool put_off, bool decode_end)
 {
 	TableInUse *table = (TableInUse *) sink;
 	GpuSortTablePages *pages = &table->pages;
+	BlockNumber *blocks = pages->blocks + pages->claimed;
+	int			count = pages->used - pages->claimed;
 
-	if (pages->claimed < pages->used)
-		gpusort_extend_relation(table->heap, table->strategy, pages->blocks + pages->claimed,
-								pages->used - pages->claimed);
+	if (count > 0 && put_off)
+		gpusort_extend_file(table->heap, blocks, count);
+	else if (count > 0)
+		gpusort_extend_relation(table->heap, table->strategy, blocks, count);
 	pages->claimed = pages->used;
 }
 

@@ -298,7 +298,10 @@ add_pages(Buckets *buckets, Bucket *bucket, bool put_off, bool decode_end)
 		bucket->first = cut_page(bucket, page->row);
 	}
 	count = buckets->npages - begin;
-	gpusort_extend_relation(bucket->tail.heap, buckets->strategy, buckets->claimed, count);
+	if (put_off)
+		gpusort_extend_file(bucket->tail.heap, buckets->claimed, count);
+	else
+		gpusort_extend_relation(bucket->tail.heap, buckets->strategy, buckets->claimed, count);
 	for (int i = 0; i < count; i++)
 	{
 		BucketPage *page = &buckets->pages[begin + i];
