@@ -37,6 +37,9 @@ typedef struct gs_kernels
 	 */
 	void		(*find) (const gs_dialect *dialect, const char *data, size_t bytes, bool at_end,
 						 gs_records *records, gs_parse_state *open);
+
+	/* returns how many of these bytes are equal to "byte" */
+	uint64_t	(*count_equal) (const char *data, size_t bytes, char byte);
 } gs_kernels;
 
 extern const gs_kernels gs_kernels_avx2;

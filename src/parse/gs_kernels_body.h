@@ -144,6 +144,20 @@ count(const gs_dialect *dialect, const char *data, size_t bytes, gs_parse_state 
 	}
 }
 
+static uint64_t
+count_equal(const char *data, size_t bytes, char byte)
+{
+	uint64_t	equal = 0;
+	size_t		at = 0;
+
+	for (; at + GS_BLOCK_BYTES <= bytes; at += GS_BLOCK_BYTES)
+		equal += gs_count_bits(equal64(load64(data + at), byte));
+	if (at < bytes)
+		equal += gs_count_bits(equal64(load_some(data + at, bytes - at), byte) &
+							   gs_low_bits((unsigned) (bytes - at)));
+	return equal;
+}
+
 /* ---------- finding ---------- */
 
 /* What one block leaves to the next, and what has been found. */
@@ -433,4 +447,4 @@ find(const gs_dialect *dialect, const char *data, size_t bytes, bool at_end, gs_
 	}
 }
 
-const gs_kernels KERNELS = {count, find};
+const gs_kernels KERNELS = {count, find, count_equal};

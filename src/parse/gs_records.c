@@ -60,14 +60,9 @@ gs_records_lines(const gs_records *records, const gs_dialect *dialect, const cha
 uint64_t
 gs_lines_count(const gs_dialect *dialect, const char *data, size_t bytes)
 {
-	char		line = gs_line_byte(dialect);
-	uint64_t	lines = 0;
-
 	if (dialect->binary)
 		return gs_binary_records(dialect, data, bytes);
-	for (size_t i = 0; i < bytes; i++)
-		lines += data[i] == line;
-	return lines;
+	return gs_kernels_choose()->count_equal(data, bytes, gs_line_byte(dialect));
 }
 
 /* ---------- whether a record and its fields lie where a device says that they do ---------- */
