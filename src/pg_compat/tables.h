@@ -15,6 +15,7 @@
 #include "commands/defrem.h"
 #include "commands/progress.h"
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "storage/lmgr.h"
@@ -80,8 +81,11 @@ gpusort_relation_is_new(Relation relation)
  * 16: relations can be extended by many blocks at a time, without writing zeros if the file system
  * can do without.
  *
- * Extends the file of a relation by `count` blocks, whose numbers are stored in blocks[].  They are
- * in no buffers yet.  Others who find them there take them for pages that a crash has left empty.
+ * Extends the file of a relation by `count` > 0 blocks, whose numbers are stored in blocks[].  No
+ * buffers are found for them, so the caller has to read them before writing: another process may
+ * find such a block meanwhile, as it would find one that a crash has left empty, and use it.  On an
+ * ERROR, such as that the disk is full, the lock is released with the transaction, and the blocks
+ * that there are stay empty.
  */
 static inline void
 gpusort_extend_file(Relation relation, BlockNumber *blocks, int count)
@@ -98,7 +102,10 @@ gpusort_extend_file(Relation relation, BlockNumber *blocks, int count)
 
 		MemSet(zeros.data, 0, BLCKSZ);
 		for (int i = 0; i < count; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
 			smgrextend(RelationGetSmgr(relation), MAIN_FORKNUM, first + i, zeros.data, false);
+		}
 	}
 #endif
 	UnlockRelationForExtension(relation, ExclusiveLock);

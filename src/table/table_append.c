@@ -196,8 +196,9 @@ write_rest_of_page(TableInUse *table, bool decode_end)
 /* ---------- blocks ---------- */
 
 /*
- * The other processes wait for their turns.  So if writing is put off, only the file is extended,
- * and buffers are found when pages are written: most of these have to be written out first.
+ * If writing is put off, other processes wait for their turns until blocks are claimed.  So then
+ * the file alone is extended.  To find a buffer for each block takes several times as long, as what
+ * is in the buffer has to be written out first; that is done when the pages are written.
  */
 static void
 claim_blocks(GpuSortTableSink *sink, bool put_off, bool decode_end)

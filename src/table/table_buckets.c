@@ -298,7 +298,8 @@ add_pages(Buckets *buckets, Bucket *bucket, bool put_off, bool decode_end)
 		bucket->first = cut_page(bucket, page->row);
 	}
 	count = buckets->npages - begin;
-	if (put_off)
+	/* the last page is written at once; if it is the only one, let it have its buffer */
+	if (put_off && count > 1)
 		gpusort_extend_file(bucket->tail.heap, buckets->claimed, count);
 	else
 		gpusort_extend_relation(bucket->tail.heap, buckets->strategy, buckets->claimed, count);

@@ -327,9 +327,9 @@ sum_given(gs_device_job *job, unsigned round)
 }
 
 /*
- * Sorts buckets by the whole key.  What devices are asked is answered behind the downloads that are
- * on their way.  So buckets are finished before it is known whether all of them are sorted, and
- * once more if not.
+ * Sorts buckets by the whole key.  Which of them came out unsorted is downloaded on the same link
+ * as the ids, and arrives behind all ids that are on their way.  So that devices do not wait for
+ * it, all buckets are marked and checked before the answer is there, and again if any was unsorted.
  */
 static gs_status
 sort_whole(gs_device_job *job, const round_buckets *buckets, unsigned round)

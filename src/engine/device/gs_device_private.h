@@ -368,7 +368,8 @@ extern gs_status gs_proof_given(gs_device_job *job, unsigned d, gs_rows rows, gs
 /*
  * gs_proof_sorted() checks rows of a device's share that are sorted by the first section,
  * gs_proof_placed() its ids in their final order; both on the queue for work.
- * gs_proof_forget_sorted() has the round's rows be checked once more, from the first one.
+ * gs_proof_forget_sorted() makes the devices forget what gs_proof_sorted() has found in this round,
+ * for buckets that were sorted again and are checked again.
  */
 extern gs_status gs_proof_forget_sorted(gs_device_job *job);
 extern gs_status gs_proof_sorted(gs_device_job *job, unsigned d, gs_pairs rows, gs_pairs before,
