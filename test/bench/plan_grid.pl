@@ -30,18 +30,26 @@
 #	--cpu				compare CPU times of the session, which neighbours on a busy machine
 #						disturb less; without workers only
 #	--set NAME=VALUE	setting for the plan that is judged; may be repeated
+#	--judge SET:NAME=VALUE,...	settings, besides those of --set, that are judged by the same executions;
+#						may be repeated.  Only planning is done for each, and a plan executed that
+#						is new.  The table by set at the end compares its plan's time with the best
+#						of gpusort's plans, PostgreSQL's choice, and the plans of all sets
+#	--taken				leave out plans of PostgreSQL's that it does not choose, and no set takes
+#	--seconds S			begin no table after so many seconds
 #	--output FILE		every cell with all times, as tab-separated values
+#	--of FILE			only the table by set of such a file; may be repeated, for all of them together
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin, "$FindBin::RealBin/../fuzz";
 use Getopt::Long;
 use JSON::PP;
+use List::Util qw(sum);
 use Median;
 use PgWire;
 
-my %opt = (shapes => 'order_by', rows => '4,4.5,5,5.5,6,6.5,7', widths => '8,64,250,1000', workers => '0', max_bytes => 2e9, work_mem => '256MB', budget => 6, set => []);
-GetOptions(\%opt, 'quick', 'cpu', 'shapes=s', 'rows=s', 'widths=s', 'keys=s', 'orders=s', 'workers=s', 'max_bytes=f', 'work_mem=s', 'budget=f', 'set=s@', 'output=s') or exit 2;
+my %opt = (shapes => 'order_by', rows => '4,4.5,5,5.5,6,6.5,7', widths => '8,64,250,1000', workers => '0', max_bytes => 2e9, work_mem => '256MB', budget => 6, set => [], judge => [], of => []);
+GetOptions(\%opt, 'quick', 'cpu', 'shapes=s', 'rows=s', 'widths=s', 'keys=s', 'orders=s', 'workers=s', 'max_bytes=f', 'work_mem=s', 'budget=f', 'set=s@', 'judge=s@', 'taken', 'seconds=f', 'output=s', 'of=s@') or exit 2;
 $| = 1;
 
 # The key and its columns: expressions over x, a bigint, in whose order the keys are;
@@ -85,6 +93,7 @@ my %shapes = (
 	join => { query => 'SELECT count(*) FROM t JOIN u USING (KEY)', set => \%no_hash_join, others => 1 },
 	join_tenth => { query => 'SELECT count(*) FROM t JOIN u USING (KEY)', set => \%no_hash_join, others => 10 },
 	join_order_by => { query => 'SELECT t.* FROM t JOIN u USING (KEY) ORDER BY KEY', set => \%no_hash_join, others => 1 },
+	join_group => { query => 'SELECT KEY, count(*) FROM t JOIN u USING (KEY) GROUP BY KEY ORDER BY KEY', set => \%no_hash_join, others => 10 },
 	join_indexes => { query => 'SELECT count(*) FROM t JOIN u USING (KEY)', set => \%no_hash_join, others => 1, index => 1 },
 	join_indexes_tenth => { query => 'SELECT count(*) FROM t JOIN u USING (KEY)', set => \%no_hash_join, others => 10, index => 1 },
 	semijoin => { query => $semijoin, set => \%no_hash_join, others => 1 },
@@ -120,7 +129,16 @@ my @plans = (
 	{ name => 'gpusort in workers', set => { %no_index, %parallel, 'gpusort.force' => 'on', 'gpusort.cost_row' => 10 }, parallel => 1 });
 
 my $db = "grid_$$";
-my ($conn, $out, %judged, @of_all);
+my ($conn, $out, %judged, @of_all, %by_set);
+
+# Settings to judge, each with a name; those of --set are the first.
+sub settings_of { return map { split /=/, $_, 2 } @_; }
+my @sets = { name => 'default', set => { settings_of(@{ $opt{set} }) } };
+for (@{ $opt{judge} })
+{
+	my ($name, $settings) = /^(\w+):(.+)$/ or die "--judge SET:NAME=VALUE,...\n";
+	push @sets, { name => $name, set => { %{ $sets[0]{set} }, settings_of(split /,/, $settings) } };
+}
 
 # A session; private memory of sorts before is gone.
 sub session
@@ -190,7 +208,9 @@ sub make_table
 	$conn->must($_) for 'VACUUM (FREEZE, ANALYZE) t', 'SELECT count(*) FROM t';
 }
 
-# The plans that there are for a cell, by their shape; the one taken is marked.
+sub is_compared { my $plan = shift; return $plan->{core} || $plan->{taken_by} || $plan->{name} =~ /gpusort/; }
+
+# The plans that there are for a cell, by their shape; each is marked with the sets that take it.
 sub plans_of
 {
 	my ($cell, $query) = @_;
@@ -208,12 +228,14 @@ sub plans_of
 	my $without = shape($planned);
 	$by_shape{$without} //= { name => $without, set => \%core, cost => $planned->{'Total Cost'} };
 	$by_shape{$without}{core} = 1;
-	my %chosen = map { split /=/, $_, 2 } @{ $opt{set} };
-	$planned = plan(\%chosen, $cell->{workers}, $query);
-	my $shape = shape($planned);
-	$by_shape{$shape} //= { name => $shape, set => \%chosen, cost => $planned->{'Total Cost'} };
-	$by_shape{$shape}{taken} = 1;
-	return values %by_shape;
+	for my $set (@sets)
+	{
+		$planned = plan($set->{set}, $cell->{workers}, $query);
+		my $shape = shape($planned);
+		$by_shape{$shape} //= { name => $shape, set => $set->{set}, cost => $planned->{'Total Cost'} };
+		$by_shape{$shape}{taken_by}{ $set->{name} } = 1;
+	}
+	return grep { !$opt{taken} || is_compared($_) } values %by_shape;
 }
 
 # Execute all plans in turn; the first execution warms up and tells how many there can be.
@@ -238,9 +260,13 @@ sub measure
 sub judge
 {
 	my ($cell, @plans) = @_;
-	my ($taken) = grep { $_->{taken} } @plans;
+	my %taken_by = map { my $plan = $_; map { $_ => $plan } keys %{ $plan->{taken_by} || {} } } @plans;
+	my $taken = $taken_by{default};
 	my ($best) = sort { $a->{ms} <=> $b->{ms} } @plans;
 	my ($better) = sort { $a->{ms} <=> $b->{ms} } grep { $_->{core} || $_->{name} =~ /gpusort/ } @plans;
+	my ($compared) = sort { $a->{ms} <=> $b->{ms} } grep { is_compared($_) } @plans;
+	my @lines = map { by_set_line($_->{name}, $taken_by{ $_->{name} }, $compared, $taken) } @sets;
+	count_by_set($_) for @lines;
 	my $ratio = $taken->{ms} / $better->{ms};
 	my $of_all = $taken->{ms} / $best->{ms};
 	my $group = join ' ', (@shapes > 1 ? $cell->{shape} : ()), @$cell{qw(key order workers)};
@@ -248,6 +274,7 @@ sub judge
 	push @of_all, $of_all;
 	my $line = join "\t", @$cell{qw(shape key order workers rows width)}, $taken->{name}, $better->{name}, sprintf('%.2f', $ratio), sprintf('of all %.2f', $of_all),
 		sprintf('scan %.2f ms', $cell->{scan}), map { sprintf '%s %.2f ms cost %.0f', $_->{name}, $_->{ms}, $_->{cost} // 0 } sort { $a->{name} cmp $b->{name} } @plans;
+	$line = join "\t", $line, @sets > 1 ? @lines : ();
 	print $out "$line\n" if $out;
 	print STDERR "$line\n" if !$out || $ratio > 1.1;
 }
@@ -257,7 +284,7 @@ sub run_table
 	my ($exponent, $width, $key, $order, $name) = @_;
 	my $shape = $shapes{$name};
 	my $rows = int(10**$exponent + 0.5);
-	return if $rows * ($width + 32) > $opt{max_bytes};
+	return if $rows * ($width + 32) > $opt{max_bytes} || $opt{seconds} && time - $^T > $opt{seconds};
 	session();
 	make_table($rows, $width, $key, $order, $shape);
 	for my $workers (split /,/, $opt{workers})
@@ -269,6 +296,32 @@ sub run_table
 		measure($cell, $query, @plans);
 		$cell->{scan} = median(map { execute({}, 0, 'SELECT * FROM t') } 1 .. 3);
 		judge($cell, @plans);
+	}
+}
+
+# What a set of settings takes for a cell, as --output has it and --of reads it.
+sub by_set_line
+{
+	my ($set, $plan, $best, $default) = @_;
+	return sprintf 'set %s takes %s %.3f ms best %.3f ms%s', $set, $plan->{name}, $plan->{ms}, $best->{ms}, $plan != $default ? ' not the default' : '';
+}
+
+sub count_by_set
+{
+	my ($set, $ms, $best, $other) = shift =~ /^set (\w+) takes .* ([\d.]+) ms best ([\d.]+) ms(.*)$/ or return;
+	push @{ $by_set{$set} }, { ms => $ms, ratio => $ms / $best, other => $other };
+}
+
+sub table_by_set
+{
+	print "\n| settings | geometric mean | worst | within 10 % | seconds | other plans |\n| --- ", '| ---: ' x 5, "|\n";
+	for my $set (sort { ($b eq 'default') <=> ($a eq 'default') || $a cmp $b } keys %by_set)
+	{
+		my @cells = @{ $by_set{$set} };
+		my @ratios = sort { $a <=> $b } map { $_->{ratio} } @cells;
+		printf "| %s | %.3f | %.2f | %d of %d, %.1f %% | %.2f | %d |\n", $set, exp(sum(map { log } @ratios) / @ratios), $ratios[-1],
+			(map { $_, scalar @ratios, 100 * $_ / @ratios } scalar grep { $_ <= 1.1 } @ratios),
+			sum(map { $_->{ms} } @cells) / 1000, scalar grep { $_->{other} } @cells;
 	}
 }
 
@@ -294,7 +347,19 @@ sub summary
 	my $share = $all ? 100 * $good / $all : 0;
 	printf "\n%d of %d cells within 10 %% of the better plan: %.1f %%\n", $good, $all, $share;
 	printf "%d of %d within 10 %% of the best of all\n", scalar(grep { $_ <= 1.1 } @of_all), scalar @of_all;
+	table_by_set() if @sets > 1;
 	return $share;
+}
+
+if (@{ $opt{of} })
+{
+	for my $file (@{ $opt{of} })
+	{
+		open my $in, '<', $file or die "$file: $!\n";
+		while (<$in>) { chomp; count_by_set($_) for split /\t/; }
+	}
+	table_by_set();
+	exit 0;
 }
 
 if ($opt{output}) { open $out, '>', $opt{output} or die "$opt{output}: $!\n"; $out->autoflush; }
