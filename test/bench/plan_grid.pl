@@ -136,7 +136,7 @@ sub settings_of { return map { split /=/, $_, 2 } @_; }
 my @sets = { name => 'default', set => { settings_of(@{ $opt{set} }) } };
 for (@{ $opt{judge} })
 {
-	my ($name, $settings) = /^(\w+):(.+)$/ or die "--judge SET:NAME=VALUE,...\n";
+	my ($name, $settings) = /^(?!default:)(\w+):(.+)$/ or die "--judge SET:NAME=VALUE,..., with a name other than default\n";
 	push @sets, { name => $name, set => { %{ $sets[0]{set} }, settings_of(split /,/, $settings) } };
 }
 
