@@ -1,7 +1,7 @@
 #!/bin/bash
 # scripts.sh
-#		Tests of the scripts that test: what make release-check runs again, and what not; and which
-#		tests a name of make check's stands for.
+#		Tests of the scripts that test: what make release-check runs again, and what not; which tests a
+#		name of make check's stands for; and where constants are that proofs change.
 
 . "$(dirname "$0")/lib/common.sh"
 . "$TREE/test/lib/catalogue.sh"
@@ -112,6 +112,18 @@ NAMED=$(chosen_by "$TREE" $(folders_with_tests))
 is "... which there are, and their parts" "$(grep -o 'there is no .*' <<<"$NAMED")" ""
 is "every test is named by one, all of it" \
 	"$(for part in unit regress isolation tap; do tests_of $part; done | grep -vxF "$(tr ' ' '\n' <<<"$NAMED")" | xargs)" setup
+
+# missing_constants: those of proof/constants.txt that their files don't define.
+missing_constants()
+{
+	local file name
+
+	while read -r file name _; do
+		grep -q "^#define $name\b" "$TREE/src/$file" || echo "$file has no $name"
+	done <"$TREE/test/proof/constants.txt"
+}
+
+is "constants that proofs change are where they are said to be" "$(missing_constants)" ""
 
 make_tree
 ALL="check check-contrib check-core check-neighbours $(printf 'check-packages/%s\n' 15 17 18 19 dist docker rpm | xargs) proof/one proof/two servers"
