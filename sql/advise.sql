@@ -58,6 +58,10 @@ SELECT * FROM gpusort_advise('CREATE INDEX ON advised USING gist (p)');
 SELECT * FROM gpusort_advise('CREATE INDEX ON advised (p)');
 SELECT * FROM gpusort_advise('CREATE INDEX ON advised (nonsense)');
 SELECT * FROM gpusort_advise('CREATE INDEX ON nonsense (k)');
+SELECT * FROM gpusort_advise('CREATE INDEX CONCURRENTLY ON advised_parts (k)');
+CREATE TEMP TABLE advised_temp AS SELECT * FROM advised;
+SELECT node FROM gpusort_advise('CREATE INDEX CONCURRENTLY ON advised_temp (k)');
+DROP TABLE advised_temp;
 SELECT count(*) FROM pg_index WHERE indrelid = 'advised'::regclass;
 DROP TABLE advised_parts;
 
@@ -147,6 +151,16 @@ SELECT (asked(q)).*, q FROM unnest(ARRAY[
 	'SELECT k, advised_sum(id) FROM advised GROUP BY k ORDER BY k',
 	'SELECT k, advised_sum(id) OVER (ORDER BY k) FROM advised',
 	'SELECT * FROM advised ORDER BY k']) q;
+RESET ROLE;
+-- ... or the owner of the table, who would build the index.
+CREATE TABLE advised_own AS SELECT k FROM advised LIMIT 10;
+GRANT CREATE ON SCHEMA public TO gpusort_asker;
+ALTER TABLE advised_own OWNER TO gpusort_asker;
+SELECT a.*, q FROM unnest(ARRAY['(advised_twice(k))', '(k) WHERE advised_thrice(k) > 1', '((k + 1)) WHERE k > 0']) q,
+	LATERAL (SELECT (asked('CREATE INDEX ON advised_own ' || q)).advised) a;
+SET ROLE gpusort_asker;
+CREATE INDEX ON advised_own (advised_twice(k));
+CREATE INDEX ON advised_own (k) WHERE advised_thrice(k) > 1;
 RESET ROLE;
 DROP FUNCTION advised_twice, advised_thrice, advised_pair, asked;
 DROP AGGREGATE advised_sum(int);

@@ -8,7 +8,8 @@
  * in it, that query is planned as the command would have it planned.
  *
  * CREATE INDEX is not planned.  Whether its build would be taken over is asked of each table that
- * gets an index, and the caller must own the table, as for the command.
+ * gets an index, and the caller must own the table, as for the command.  Its expressions are not
+ * evaluated, but the owner must have the right to.
  */
 #include "postgres.h"
 
@@ -24,6 +25,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/extensible.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/params.h"
 #include "parser/parse_utilcmd.h"
 #include "tcop/tcopprot.h"
@@ -416,16 +418,47 @@ index_key(Oid relid, const IndexStmt *statement)
 	return text.data;
 }
 
+/*
+ * Expression tree walker: raises an error if the owner of a table may not call a function, since
+ * the build would call it with the owner's rights.
+ */
+static bool
+check_function(Oid function, void *owner)
+{
+	gpusort_check_execute(function, *(Oid *) owner, OBJECT_FUNCTION);
+	return false;
+}
+
+static bool
+check_functions(Node *node, void *owner)
+{
+	if (node == NULL)
+		return false;
+	(void) check_functions_in_node(node, check_function, owner);
+	return expression_tree_walker(node, check_functions, owner);
+}
+
 static void
-advise_on_build(ReturnSetInfo *rsinfo, Relation heap, const IndexStmt *statement, const char *key)
+check_index_functions(Relation heap, const IndexStmt *statement)
+{
+	Oid			owner = heap->rd_rel->relowner;
+	ListCell   *lc;
+
+	foreach(lc, statement->indexParams)
+		(void) check_functions(lfirst_node(IndexElem, lc)->expr, &owner);
+	(void) check_functions(statement->whereClause, &owner);
+}
+
+/* Puts a row about what is done for an index, which is left to PostgreSQL if there is a reason. */
+static void
+put_build(ReturnSetInfo *rsinfo, const char *node, const char *key, double rows,
+		  const char *reason)
 {
 	Datum		values[ADVICE_COLUMNS];
 	bool		nulls[ADVICE_COLUMNS];
-	double		rows;
-	const char *reason = gpusort_index_reason_to_leave(heap, statement, &rows);
 
 	memset(nulls, true, sizeof(nulls));
-	put_text(&values[ADVICE_NODE], &nulls[ADVICE_NODE], "Index Build");
+	put_text(&values[ADVICE_NODE], &nulls[ADVICE_NODE], node);
 	put_text(&values[ADVICE_KIND], &nulls[ADVICE_KIND], gpusort_kind_name(GPUSORT_KIND_INDEX));
 	put_text(&values[ADVICE_SORT_KEY], &nulls[ADVICE_SORT_KEY], key);
 	values[ADVICE_ROWS] = Float8GetDatum(rows);
@@ -435,6 +468,20 @@ advise_on_build(ReturnSetInfo *rsinfo, Relation heap, const IndexStmt *statement
 	put_text(&values[ADVICE_SETTING], &nulls[ADVICE_SETTING],
 			 reason != NULL ? gpusort_setting_for(reason) : NULL);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* What is built concurrently is then compared with the table, in the order of TIDs. */
+static void
+advise_on_build(ReturnSetInfo *rsinfo, Relation heap, const IndexStmt *statement, const char *key)
+{
+	double		rows;
+	const char *reason = gpusort_index_reason_to_leave(heap, statement, &rows);
+
+	check_index_functions(heap, statement);
+	put_build(rsinfo, "Index Build", key, rows, reason);
+	if (statement->concurrent && heap->rd_rel->relpersistence != RELPERSISTENCE_TEMP)
+		put_build(rsinfo, "Index Validation", "ctid", rows,
+				  "the server compares index and table by itself");
 }
 
 /* An index of a partitioned table is built for each of its partitions. */
@@ -456,6 +503,11 @@ advise_on_index(ReturnSetInfo *rsinfo, const Question *question)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("gpusort_advise() knows of builds of btree indexes, not of \"%s\"",
 						statement->accessMethod)));
+	if (statement->concurrent && get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot create index on partitioned table \"%s\" concurrently",
+						get_rel_name(relid))));
 	statement = transformIndexStmt(relid, statement, question->text);
 	/* its expressions are of this table's columns, which may have other numbers in partitions */
 	key = index_key(relid, statement);

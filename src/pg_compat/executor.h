@@ -157,19 +157,26 @@ gpusort_count_heap_tuples(Relation relation, int tuples)
 /*
  * 16: one function checks permissions on objects of all kinds.
  *
- * Raises an error if the current user may not call an aggregate, as ExecInitAgg() does.
+ * gpusort_check_execute() raises an error if a role may not call a function or aggregate;
+ * gpusort_check_aggregate() if the current user may not call an aggregate, as ExecInitAgg() does.
  */
 static inline void
-gpusort_check_aggregate(Oid aggregate)
+gpusort_check_execute(Oid function, Oid role, ObjectType type)
 {
 #if PG_VERSION_NUM >= 160000
-	AclResult	result = object_aclcheck(ProcedureRelationId, aggregate, GetUserId(), ACL_EXECUTE);
+	AclResult	result = object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE);
 #else
-	AclResult	result = pg_proc_aclcheck(aggregate, GetUserId(), ACL_EXECUTE);
+	AclResult	result = pg_proc_aclcheck(function, role, ACL_EXECUTE);
 #endif
 
 	if (result != ACLCHECK_OK)
-		aclcheck_error(result, OBJECT_AGGREGATE, get_func_name(aggregate));
+		aclcheck_error(result, type, get_func_name(function));
+}
+
+static inline void
+gpusort_check_aggregate(Oid aggregate)
+{
+	gpusort_check_execute(aggregate, GetUserId(), OBJECT_AGGREGATE);
 	InvokeFunctionExecuteHook(aggregate);
 }
 
