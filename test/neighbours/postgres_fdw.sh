@@ -1,5 +1,5 @@
 # postgres_fdw: an ORDER BY, or groups, that are pushed down without gpusort are pushed down with it, whether the
-# remote server sorts by gpusort or not.
+# remote server sorts by gpusort or not, and whatever the costs are of the network, or of gpusort's sorts.
 
 QUERIES=(
 	'SELECT * FROM f ORDER BY id'
@@ -27,7 +27,7 @@ plans()
 	done
 }
 
-# check_pushed LABEL WANTED: at least so many are pushed down without gpusort
+# check_pushed LABEL WANTED: at least so many are pushed down without gpusort, and the same with it
 check_pushed()
 {
 	local label=$1 alone
@@ -61,6 +61,14 @@ check_neighbour()
 	check_pushed "costs of the remote server" 8
 	sql -c "ALTER SERVER loopback OPTIONS (SET options '-c gpusort.enabled=off')"
 	check_pushed "remote without gpusort" 8
+	sql -c "ALTER SERVER loopback OPTIONS (ADD fdw_startup_cost '100000', ADD fdw_tuple_cost '1')"
+	check_pushed "a dear network" 8
+	sql -c "ALTER SERVER loopback OPTIONS (SET use_remote_estimate 'false')"
+	check_pushed "a dear network, costs guessed" 5
+	sql -c "ALTER SERVER loopback OPTIONS (SET use_remote_estimate 'true', DROP fdw_startup_cost, DROP fdw_tuple_cost)"
+	sql -c "ALTER DATABASE postgres SET gpusort.cost_row = 1" -c "ALTER DATABASE postgres SET gpusort.cost_startup = 100000"
+	check_pushed "dear sorts of gpusort" 8
+	sql -c "ALTER DATABASE postgres RESET ALL"
 	for query in "${QUERIES[@]}" 'SELECT * FROM f ORDER BY k + 1, t' 'SELECT a.k, b.t FROM f a JOIN f b USING (id) WHERE a.id % 3 = 0 ORDER BY b.k + a.k, b.t'; do
 		same "${query#SELECT }" "SELECT md5(string_agg(q::text, ' ')) FROM ($query) q"
 	done
