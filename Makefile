@@ -13,7 +13,7 @@
 #   make check-all          check and check-core
 #   make check-neighbours   beside other extensions, pg_dump and replication (test/README.md); TEST=name for one
 #   make check-packages     PGXN's archive, packages of Debian, RPM and Dockerfile (test/README.md); TEST=name for one
-#   make release-check      all of it, before a version goes out (CONTRIBUTING.md)
+#   make release-check      all of these on all servers, before a version goes out (CONTRIBUTING.md)
 #   make dist               the archive for PGXN
 #   make proof              servers built and run in special ways (test/README.md); TEST=name for one
 #   make demo               sorts with and without gpusort, side by side
