@@ -144,7 +144,7 @@ gsd_open_devices(const gsd_options *options, gs_group *group, bool *cuda, char *
 	return open_cuda_devices(options, group, why, why_size);
 #else
 	snprintf(why, why_size, "this gpusortd was built without CUDA");
-	return GSD_EXIT_NO_DEVICE;
+	return GSD_EXIT_NO_CUDA;
 #endif
 }
 

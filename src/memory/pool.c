@@ -157,6 +157,8 @@ gpusort_make_pool(void)
 		check_wanted_size(wanted_mb);
 	}
 	nextents = wanted_mb / EXTENT_MB;
+	/* let SHOW show what is in effect, and a reload find nothing changed */
+	gpusort_pool_size = 0;
 	if (nextents == 0)
 		return;
 
@@ -165,7 +167,10 @@ gpusort_make_pool(void)
 	if (!made && huge_pages != HUGE_PAGES_ON)
 		made = make_pool(&the_pool, nextents, false);
 	if (made)
+	{
 		gpusort_pool = &the_pool;
+		gpusort_pool_size = wanted_mb;
+	}
 	else
 		ereport(WARNING,
 				(errmsg("could not make gpusort's memory pool of %d MB: %m", wanted_mb),
@@ -173,7 +178,4 @@ gpusort_make_pool(void)
 				 huge_pages == HUGE_PAGES_ON ?
 				 errhint("With huge_pages = on the pool takes huge pages. "
 						 "Reserve more of them, or reduce gpusort.pool_size.") : 0));
-
-	/* let SHOW show what is in effect */
-	gpusort_pool_size = made ? wanted_mb : 0;
 }

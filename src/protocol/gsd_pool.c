@@ -295,6 +295,7 @@ gsd_exit_is_permanent(int status)
 		case GSD_EXIT_NO_DEVICE:
 		case GSD_EXIT_WRONG_POOL:
 		case GSD_EXIT_DEVICE_WRONG:
+		case GSD_EXIT_NO_CUDA:
 		case GSD_EXIT_NO_PROGRAM:
 			return true;
 		default:

@@ -465,6 +465,7 @@ typedef enum gsd_exit
 	GSD_EXIT_DEVICE_LOST = 5,
 	GSD_EXIT_NO_MEMORY = 6,
 	GSD_EXIT_DEVICE_WRONG = 7,	/* its devices have sorted wrongly, more than once */
+	GSD_EXIT_NO_CUDA = 8,		/* it was built without CUDA, and there is no other device */
 	GSD_EXIT_NO_PROGRAM = 127	/* the program does not exist; a child of the supervisor ends so */
 } gsd_exit;
 

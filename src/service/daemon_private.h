@@ -24,6 +24,7 @@ typedef struct GpuSortDaemonSettings
 typedef struct GpuSortDaemonDeath
 {
 	bool		permanent;		/* another gpusortd would die for the same reason */
+	bool		may_change;		/* ... unless a device, driver or setting has changed by then */
 	bool		no_device;		/* there is no device that it could use */
 	char		message[320];	/* for the log */
 	char		reason[200];	/* for gpusort_service() */

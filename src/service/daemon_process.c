@@ -302,6 +302,7 @@ describe_exit(int status, const char *said, char *reason, size_t size)
 	switch ((gsd_exit) status)
 	{
 		case GSD_EXIT_NO_DEVICE:
+		case GSD_EXIT_NO_CUDA:
 			strlcpy(reason, said[0] != '\0' ? said : "no device", size);
 			break;
 		case GSD_EXIT_USAGE:
@@ -334,8 +335,10 @@ gpusort_daemon_death(int status, const char *said)
 	GpuSortDaemonDeath death = {0};
 	int			code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 
-	death.no_device = code == GSD_EXIT_NO_DEVICE || code == GSD_EXIT_DEVICE_WRONG;
+	death.no_device = code == GSD_EXIT_NO_DEVICE || code == GSD_EXIT_NO_CUDA ||
+		code == GSD_EXIT_DEVICE_WRONG;
 	death.permanent = gsd_exit_is_permanent(code);
+	death.may_change = death.permanent && code != GSD_EXIT_NO_CUDA;
 	if (code >= 0)
 		describe_exit(code, said, death.reason, sizeof(death.reason));
 	else

@@ -274,7 +274,7 @@ plan_restart(Supervisor *supervisor, int status)
 	ereport(LOG,
 			(errmsg_internal("%s", death.message),
 			 errdetail("Sorts run on the CPU."),
-			 death.permanent
+			 death.may_change
 			 ? errhint("It is tried again when the configuration is reloaded.") : 0));
 	set_state(death.no_device ? GSD_SERVICE_NO_DEVICE : GSD_SERVICE_DOWN, death.reason);
 	if (death.permanent)

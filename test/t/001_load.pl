@@ -44,6 +44,13 @@ like($node->safe_psql('postgres', "LOAD 'gpusort'; $forced"), qr/GpuSort/, 'LOAD
 
 # The extension
 $node->safe_psql('postgres', 'CREATE EXTENSION gpusort');
+$node->poll_query_until('postgres', "SELECT state IN ('no device', 'up') FROM gpusort_service()") or die "gpusortd has not come to anything\n";
+SKIP:
+{
+	skip 'there are GPUs', 1
+		unless slurp_file($node->logfile) =~ /LOG:  gpusort uses no GPU: (.*)\n.*DETAIL:  Sorts run on the CPU\.\n(.*HINT:  It is tried again when)?/;
+	is(defined $2 ? 'hint' : 'none', $1 =~ /built without CUDA/ ? 'none' : 'hint', 'no GPU: no hint if there could be none');
+}
 my $version = $node->safe_psql('postgres', 'SELECT gpusort_version()');
 is($version, $node->safe_psql('postgres', "SELECT default_version FROM pg_available_extensions WHERE name = 'gpusort'"),
 	'gpusort_version()');

@@ -340,7 +340,9 @@ if (part('start'))
 			$node->stop;
 			next;
 		}
-		is($node->safe_psql('postgres', 'SHOW gpusort.pool_size'), $size, "pool_size = $size: shown");
+		is($node->safe_psql('postgres', 'SHOW gpusort.pool_size'), '0', "pool_size = $size: shown");
+		reload($node);
+		unlike(substr(slurp_file($node->logfile), $log_end), qr/pool_size.*cannot be changed/, "pool_size = $size: a reload finds no change");
 		uses(1, 0, "pool_size = $size", 'h', work_mem => '256MB');
 		$node->stop;
 	}

@@ -458,7 +458,8 @@ static void
 test_exits(void)
 {
 	tap_ok(gsd_exit_is_permanent(GSD_EXIT_USAGE) && gsd_exit_is_permanent(GSD_EXIT_NO_DEVICE) &&
-		   gsd_exit_is_permanent(GSD_EXIT_WRONG_POOL) && gsd_exit_is_permanent(GSD_EXIT_NO_PROGRAM),
+		   gsd_exit_is_permanent(GSD_EXIT_WRONG_POOL) && gsd_exit_is_permanent(GSD_EXIT_NO_CUDA) &&
+		   gsd_exit_is_permanent(GSD_EXIT_NO_PROGRAM),
 		   "exit status: what the next one would find as well is permanent");
 	tap_ok(!gsd_exit_is_permanent(GSD_EXIT_ASKED) && !gsd_exit_is_permanent(GSD_EXIT_DEVICE_LOST) &&
 		   !gsd_exit_is_permanent(GSD_EXIT_NO_MEMORY) && !gsd_exit_is_permanent(-1),
