@@ -231,7 +231,7 @@ CREATE TEMP VIEW findings AS
 
 CREATE TEMP VIEW advice AS
 	SELECT f.*, round(value::numeric, greatest(1 - floor(log(greatest(value, 1e-9))), 0)::int) AS suggested,
-		CASE WHEN value IS NULL THEN 'not measured'
+		CASE WHEN value IS NULL THEN CASE setting WHEN 'gpusort.min_rows' THEN 'never faster' ELSE 'not measured' END
 			WHEN max(highest / nullif(lowest, 0)) FILTER (WHERE setting IS NULL) OVER () > :agree THEN 'the machine is busy'
 			WHEN highest > lowest * greatest(:agree, CASE setting WHEN 'gpusort.min_rows' THEN 2.5 END) THEN 'rounds do not agree'
 			WHEN current_setting(setting)::numeric BETWEEN value / 1.2 AND value * 1.2 THEN 'good as it is'

@@ -55,17 +55,38 @@ $node->safe_psql('postgres', q(
 my $sum = q(SELECT md5(string_agg(k::text, ',')) FROM (SELECT k FROM t ORDER BY k OFFSET 0) x);
 my $sorted = $node->safe_psql('postgres', "SET gpusort.enabled = off; $sum");
 
+# What a sort of all its rows takes at least, of five.
+sub sort_ms
+{
+	my ($enabled) = @_;
+	my $explained = $node->safe_psql('postgres', "SET gpusort.enabled = $enabled; SET gpusort.force = on; SET work_mem = '64MB'; SET max_parallel_workers_per_gather = 0;\n" .
+		"EXPLAIN (ANALYZE, TIMING OFF) SELECT k FROM t ORDER BY k;\n" x 5);
+
+	return (sort { $a <=> $b } $explained =~ /Execution Time: ([0-9.]+) ms/g)[0];
+}
+
+# The settings that a run must have measured.  Built without optimisation, or with counters, gpusort may be slower than
+# PostgreSQL at any number of rows.
+my $is_slow = sort_ms('on') > 0.7 * sort_ms('off');
+
+sub measured
+{
+	my ($verdict) = @_;
+
+	return grep { !$is_slow || $verdict->{$_} ne 'never faster' } @costs;
+}
+
 # One round agrees with itself.
 my ($verdict, $suggested, $err) = calibrate('user_of_it', rounds => 1);
 is($err, '', 'everybody may measure');
 is(join(' ', sort keys %$verdict), join(' ', sort @costs, 'min_gpu_rows'), 'all settings are told of');
-is(join(' ', grep { $verdict->{$_} !~ /^(suggested|good as it is)$/ } @costs), '', 'all are measured, but for that of GPUs');
+is(join(' ', grep { $verdict->{$_} !~ /^(suggested|good as it is)$/ } measured($verdict)), '', 'all are measured, but for that of GPUs');
 is($verdict->{min_gpu_rows}, 'not measured', '... as there is none');
 is(set_for_server(), '', 'nothing is set');
 
 # No two are the same to the nanosecond.
 ($verdict, $suggested, $err) = calibrate('postgres', rounds => 2, agree => 1, apply => 'on');
-is(join(' ', sort map { $verdict->{$_} } @costs), join(' ', ('the machine is busy') x @costs), 'rounds that differ: the machine is busy');
+is(join(' ', sort map { $verdict->{$_} } measured($verdict)), join(' ', ('the machine is busy') x measured($verdict)), 'rounds that differ: the machine is busy');
 is(set_for_server() . join(' ', %$suggested), '', '... and nothing is suggested, or set');
 
 # By superusers only.

@@ -64,7 +64,8 @@ my @kinds = (
 	part('shared') ? (
 		[ 'shared, in memory', [ @workers, @much ], [ $shared, $in_memory ], shared => 1 ],
 		[ 'shared, spilled, in portions', [ @workers, @larger_pool ], [ $shared, $portions ], shared => 1, from => 'many' ],
-		[ 'shared, rows refused', [ @workers, @small_pool ], [ $shared, qr/Through Store: [1-9]/, $portions ], shared => 1, wide => 1 ],
+		# whether two sorts at a time have room for all but a few rows depends on who collects them; with less, none has any
+		[ 'shared, rows refused', [ @workers, @small_pool ], [ $shared, qr/Through Store: [1-9]/, $portions ], shared => 1, wide => 1, quota_of_join => 20 ],
 		[ 'shared, by gpusortd', [ @workers, @much, @daemon ], [ $shared, qr/Engine: simulated/ ], shared => 1 ]
 	) : ());
 
@@ -84,7 +85,8 @@ my %consumers = (
 	counts => sub { my $kind = shift; return if $kind->{limit} || $kind->{late} || $kind->{keys_only};
 		return [ 'SELECT count(DISTINCT ' . ($kind->{wide} ? 'w' : 'k') . ") FROM $kind->{from}", qr/GpuSort Count/, undef, cpu_operator_cost => 0.1 ] },
 	join => sub { my $kind = shift; return if $kind->{limit} || $kind->{late} || $kind->{keys_only};
-		return [ digest_of_rows('SELECT o.id, t.id AS other' . ($kind->{wide} ? ', t.w' : '') . " FROM o JOIN $kind->{from} t USING (k)"), qr/(?:GpuSort|Merge) Join/ ] },
+		return [ digest_of_rows('SELECT o.id, t.id AS other' . ($kind->{wide} ? ', t.w' : '') . " FROM o JOIN $kind->{from} t USING (k)"), qr/(?:GpuSort|Merge) Join/,
+			undef, $kind->{quota_of_join} ? ('gpusort.pool_quota' => $kind->{quota_of_join}) : () ] },
 	cuts => sub { my $kind = shift; return unless $kind->{shared};
 		return [ digest_of_rows('SELECT id, rank() OVER (PARTITION BY few ORDER BY k) AS r' . ($kind->{wide} ? ', w' : '') . " FROM $kind->{from}"), qr/Sliced By/ ] });
 
