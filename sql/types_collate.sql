@@ -69,7 +69,7 @@ SELECT check_sort('too long', 'SELECT id, left(k, 10), md5(k) AS m FROM t_collat
 CREATE TABLE t_collate_ascii AS
 SELECT i AS id, (SELECT string_agg((ARRAY['c', 'h', 'C', 'd', 'z', 's', 'l', 'y', 'n', 'I', 'i', '-', ' ', '7'])[1 + random('ascii' || j, i, 14)], '')
 				 FROM generate_series(1, 1 + i % 17) j) AS k
-FROM generate_series(1, 3000) i;
+FROM generate_series(1, 1000) i;
 INSERT INTO t_collate_ascii SELECT id, 'shared beginning ' || k FROM t_collate_ascii;
 DO $$
 DECLARE

@@ -35,15 +35,15 @@ check_script()
 	count_script "$1"
 }
 
-# run_unit: the engine without a server, plain, then under ASan and UBSan.  The programs' TAP lies in
-# build.
+# run_unit: the engine without a server, plain, then under ASan and UBSan, UNIT_JOBS programs at a time.  Their
+# TAP lies in build.
 run_unit()
 {
 	local target
 
 	rm -f "$TREE"/test/unit/build/{,asan/}*.tap
 	for target in check asan-check; do
-		timed "$WORK/unit-$target" make -C "$TREE/test/unit" --no-print-directory -j"$(nproc)" \
+		timed "$WORK/unit-$target" make -C "$TREE/test/unit" --no-print-directory -j"$UNIT_JOBS" \
 			TESTS="$(chosen_tests unit | xargs)" $target >"$WORK/unit-$target.log" 2>&1 9>&-
 	done
 }
@@ -139,7 +139,6 @@ check_fuzz()
 	done
 }
 
-# As many at a time as there are cores.
 check_proof()
 {
 	local name
@@ -210,19 +209,24 @@ for name in "$@"; do
 	choose "$name"
 done
 prepare
+# one job more than there are cores, as they wait half of their time
+OTHERS=$(nproc)
+# beside all regression tests, which are mostly one process, and take as long
+UNIT_JOBS=$(nproc)
+if chosen regress && is_whole regress && [ "$UNIT_JOBS" -gt 1 ]; then
+	UNIT_JOBS=$((UNIT_JOBS - 1))
+fi
+! chosen unit || launch 0 count_unit unit run_unit
 ! chosen docs || check_script docs docs.sh
 ! chosen layout || check_script layout layout.pl
 ! chosen scripts || check_script scripts scripts.sh
-OTHERS=$(($(nproc) - 1))
-# beside regression tests, which are mostly one process
-! chosen unit || launch 0 count_unit unit run_unit
 ! chosen server_state || check_script server_state server_state.pl
 ! chosen exports || check_exports
 if chosen regress || chosen isolation; then
 	check_on_main
 fi
 ! chosen daemon || check_daemon
-! chosen tap || tap_suite "$WORK/tests/t" $(chosen_tests tap)
+! chosen tap || launch_tap "$WORK/tests/t" $(chosen_tests tap)
 ! chosen fuzz || check_fuzz
 ! chosen proof || check_proof
 await_jobs 0

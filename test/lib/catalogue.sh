@@ -164,6 +164,12 @@ choose_file()
 		test/specs/* | test/expected/*) choose_in isolation "$name" ;;
 		test/t/[0-9]*) choose_in tap "$name" ;;
 		test/unit/*_test.c) choose_in unit "$name" ;;
+		test/unit/Makefile)
+			# one of each kind that it makes
+			for name in arena beside cuts fields jobs parse pool primaries queue weights; do
+				choose_in unit "${name}_test"
+			done
+			;;
 		test/unit/*) choose unit ;;
 		test/fuzz/*) choose fuzz ;;
 		test/proof/*.sh) choose_in proof "$name" ;;

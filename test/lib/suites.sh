@@ -155,9 +155,10 @@ launch()
 	JOBS[$!]=$count
 }
 
-# tap_suite DIR NAME[/PART,...]...: TAP_JOBS tests at a time (as many as there are cores: they wait half
-# of their time, or are busy in one process).  One that says "Runs alone" changes what is installed.
-tap_suite()
+# launch_tap DIR NAME[/PART,...]...: TAP_JOBS tests at a time (one more than there are cores: they wait half
+# of their time, or are busy in one process).  One that says "Runs alone" changes what is installed.  The
+# last of them still run when it returns.
+launch_tap()
 {
 	local dir=$1 most others name
 
@@ -169,12 +170,18 @@ tap_suite()
 		mkdir -p "$WORK/tap/$name/log" "$WORK/tap/$name/data"
 	done
 	give_to_server "$WORK/tap"
-	most=$((${TAP_JOBS:-$(nproc)} - 1))
+	most=$((${TAP_JOBS:-$(($(nproc) + 1))} - 1))
 	for name in "$@"; do
 		others=$most
 		! grep -q '^# Runs alone' "$dir/${name%%/*}.pl" || others=0
 		launch $others count_tap "$name" tap_test "$dir" "$name"
 		[ $others -eq "$most" ] || await_jobs 0
 	done
+}
+
+# tap_suite DIR NAME[/PART,...]...: the same, to their end.
+tap_suite()
+{
+	launch_tap "$@"
 	await_jobs 0
 }

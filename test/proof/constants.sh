@@ -6,7 +6,9 @@
 # a few rows are enough for what otherwise takes millions; gpusort is built so, with the assertions
 # of the server's headers, and goes through unit tests, some SQL tests, and the fuzzer for 20 s, with
 # sessions sorting and with gpusortd.  Each round has a seed of its own: `SEED=n constants.sh 1` repeats
-# it.  The short form is one round, of three files and 10 s of fuzzing with gpusortd.
+# it.  The short form is one round, of three files and 10 s of fuzzing with gpusortd; it begins with the
+# build of team.sh, under UBSan, too, of which only files with other constants are compiled again.  (So
+# extents keep their size, which nearly all files know.)
 #
 # A line of that is a file of src, a constant and its other values, separated by |.  Constants that
 # say what fits into a word, which the server or a file format dictate, or which say where blocks of
@@ -52,6 +54,10 @@ choose_constants()
 		set_constant "$file" "$name" "$value"
 		chosen+=" $name=$value"
 	done <"$CONSTANTS"
+	if [ -n "$SHORT_FORM" ]; then
+		CHOSEN_CONSTANTS=$chosen
+		return
+	fi
 	shift=$((20 + RANDOM % 3))
 	set_constant protocol/gsd_pool.h GSD_EXTENT_SHIFT $shift
 	set_constant engine/device/gs_device.h GS_SEGMENT_SHIFT $((shift - 3))
@@ -102,13 +108,33 @@ run_sql()
 	no_crash "$name"
 }
 
+# A copy of team.sh's build, which others may be making.
+copy_few_rows()
+{
+	local few
+
+	build_apart few-rows
+	few=$BUILD_TREE BUILD_TREE=$TREE/tmp_source/build-constants-short-$PG_MAJOR
+	rm -rf "$BUILD_TREE"
+	if ! flock "$few" sh -c 'make -C "$0" --no-print-directory -j"$(nproc)" PG_CONFIG="$PG_CONFIG" \
+		SANITIZE="$SANITIZE" COPT="$COPT" ${WERROR:+WERROR="$WERROR"} all >&2 && cp -a "$0" "$1"' \
+		"$few" "$BUILD_TREE" 2>"$TREE/tmp_source/few-rows.log"; then
+		tail -n 20 "$TREE/tmp_source/few-rows.log"
+		die "gpusort does not compile"
+	fi
+}
+
 # prepare_round ROUND: the source with other constants.  Files that have theirs back have their old times, too.
 prepare_round()
 {
-	build_apart constants
-	find "$BUILD_TREE" -name '*.o' -delete
-	mkdir -p "$BUILD_TREE/test"
-	cp -r "$TREE/test/unit" "$TREE/test/bench" "$BUILD_TREE/test/"
+	if [ -n "$SHORT_FORM" ]; then
+		copy_few_rows
+	else
+		build_apart constants
+		find "$BUILD_TREE" -name '*.o' -delete
+		mkdir -p "$BUILD_TREE/test"
+		cp -r "$TREE/test/unit" "$TREE/test/bench" "$BUILD_TREE/test/"
+	fi
 	RANDOM=$((SEED + $1 - 1))
 	choose_constants
 	say "round $1, SEED=$((SEED + $1 - 1)): $CHOSEN_CONSTANTS"
@@ -128,6 +154,7 @@ export WITH_CUDA=0 COPT="$QUICK -DUSE_ASSERT_CHECKING"
 FUZZ_SECONDS=20
 if [ -n "$SHORT_FORM" ]; then
 	SQL_TESTS='index_unique spill types_text' FUZZ_SECONDS=10
+	export SANITIZE=undefined COPT=$FEW_ROWS PG_CONFIG
 fi
 for round in $(seq "$ROUNDS"); do
 	prepare_round "$round"

@@ -347,7 +347,7 @@ if (part('cancel'))
 if (part('kill'))
 {
 	restart_daemon('');
-	kill_daemons($node, "SELECT md5(string_agg(s::text, ',')) FROM (SELECT * FROM varied ORDER BY h, i OFFSET 0) s", 20, 6);
+	kill_daemons($node, ordered_digest('SELECT * FROM varied ORDER BY h, i'), 20, 6);
 	restart_daemon('');
 	comes_back('kill -9');
 }

@@ -30,10 +30,10 @@ $node->safe_psql('postgres', qq(
 	CREATE FUNCTION unsafe(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN -i; END';
 	CREATE INDEX clustered_unsafe ON clustered (unsafe(i));
 	CREATE VIEW contents AS
-		SELECT 'target' AS name, count(*), sum(hashtext(t::text || ctid)), pg_relation_filenode('target') AS file FROM target t
+		SELECT 'target' AS name, count(*), sum((h # hashtid(ctid)) * length(pad)::int8), pg_relation_filenode('target') AS file FROM target t
 		UNION ALL SELECT 'empty', count(*), NULL, 0 FROM empty
-		UNION ALL SELECT 'parted', count(*), sum(hashtext(t::text || ctid)), 0 FROM parted t
-		UNION ALL SELECT 'clustered', count(*), sum(hashtext(t::text || ctid)), pg_relation_filenode('clustered') FROM clustered t
+		UNION ALL SELECT 'parted', count(*), sum((h # hashtid(ctid)) * length(pad)::int8), 0 FROM parted t
+		UNION ALL SELECT 'clustered', count(*), sum((h # hashtid(ctid)) * length(pad)::int8), pg_relation_filenode('clustered') FROM clustered t
 		UNION ALL SELECT 'made', count(*), NULL, 0 FROM pg_class WHERE relname LIKE 'made%';
 	VACUUM ANALYZE;
 	COPY source TO '$file'));
@@ -107,12 +107,17 @@ my @by_portions = (
 # What was there before.
 my ($pool_bytes, $contents, $segments);
 
-# The number of segments of dynamic shared memory, which are files with random names, when no session is left that could
-# have some: a session lets go of its segments before it is gone from the view.
+# All of the pool is free, and no worker and no session is left.  One session asks for all of that.
+sub all_has_ended
+{
+	return $node->poll_query_until('postgres', qq(SELECT count(*) = 1 AND (SELECT pool_bytes_free = $pool_bytes FROM gpusort_service())
+		FROM pg_stat_activity WHERE backend_type IN ('client backend', 'parallel worker')));
+}
+
+# The number of segments of dynamic shared memory, which are files with random names, when all has ended: a session lets go of its
+# segments before it is gone from the view.
 sub count_segments
 {
-	$node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type IN ('client backend', 'parallel worker')))
-		or die "sessions don't end\n";
 	my @files = glob $node->data_dir . '/pg_dynshmem/*';
 
 	return scalar @files;
@@ -122,6 +127,7 @@ sub note_state
 {
 	$pool_bytes = service($node, 'pool_bytes_free');
 	$contents = $node->safe_psql('postgres', 'TABLE contents');
+	all_has_ended() or die "sessions don't end\n";
 	$segments = count_segments();
 }
 
@@ -130,10 +136,10 @@ sub is_unchanged
 {
 	my ($label) = @_;
 
-	is($node->safe_psql('postgres', 'TABLE contents'), $contents, "$label: nothing has changed");
-	nothing_is_left($node, $pool_bytes, $label);
-	ok($node->poll_query_until('postgres', q(SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'parallel worker')), "$label: no worker is left");
+	ok(all_has_ended(), "$label: the pool is free, and no worker is left");
+	is_deeply([ spilled_files($node) ], [], "$label: no files are left");
 	is(count_segments(), $segments, "$label: no shared memory is left");
+	is($node->safe_psql('postgres', 'TABLE contents'), $contents, "$label: nothing has changed");
 }
 
 # Run statements whose parts take their time, wait for a worker that has one, and call a function of the server for it at once, if one
@@ -200,7 +206,10 @@ sub lose_worker
 		like($err, $pattern, "$label, $how: the error");
 		is_unchanged("$label, $how");
 	}
+	# of what was rolled back, which each look at the contents would read
+	$node->safe_psql('postgres', "VACUUM $1") if $statement =~ /^COPY (\w+) FROM/;
 }
+
 sub end_node
 {
 	unlike(slurp_file($node->logfile), qr/PANIC|TRAP|signal 11|invalid page|was not closed|leak/, 'nothing odd in the log');

@@ -187,12 +187,12 @@ if (part('indexes'))
 if (part('large'))
 {
 	$node->safe_psql('postgres', q(
-		CREATE TABLE large AS SELECT i, (ARRAY['a', 'A', 'á', 'Á'])[1 + i % 4] || repeat('x', 200000) || i % 5 AS s FROM generate_series(1, 60) i;
+		CREATE TABLE large AS SELECT i, (ARRAY['a', 'A', 'á', 'Á'])[1 + i % 4] || repeat('x', 120000) || i % 5 AS s FROM generate_series(1, 60) i;
 		VACUUM ANALYZE large));
 	for my $collation ('en', '"en-x-icu"')
 	{
 		# without the pool, 64 kB have no room for a value
-		for my $memory (@memories[ 1, 2 ])
+		for my $memory ($memories[1], [ 'in the pool', work_mem => '64kB', 'gpusort.pool_quota' => 50 ])
 		{
 			my ($where, @settings) = @$memory;
 
