@@ -58,6 +58,8 @@ SELECT * FROM gpusort_advise('CREATE INDEX ON advised USING gist (p)');
 SELECT * FROM gpusort_advise('CREATE INDEX ON advised (p)');
 SELECT * FROM gpusort_advise('CREATE INDEX ON advised (nonsense)');
 SELECT * FROM gpusort_advise('CREATE INDEX ON nonsense (k)');
+SELECT * FROM gpusort_advise('CREATE INDEX ON advised ((k + random()))');
+SELECT * FROM gpusort_advise('CREATE INDEX ON advised (k) WHERE s > now()::text');
 SELECT * FROM gpusort_advise('CREATE INDEX CONCURRENTLY ON advised_parts (k)');
 CREATE TEMP TABLE advised_temp AS SELECT * FROM advised;
 SELECT node FROM gpusort_advise('CREATE INDEX CONCURRENTLY ON advised_temp (k)');

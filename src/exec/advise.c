@@ -9,7 +9,7 @@
  *
  * CREATE INDEX is not planned.  Whether its build would be taken over is asked of each table that
  * gets an index, and the caller must own the table, as for the command.  Its expressions are not
- * evaluated, but the owner must have the right to.
+ * evaluated for any row, but the owner must have the right to.
  */
 #include "postgres.h"
 
@@ -27,6 +27,7 @@
 #include "nodes/extensible.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/params.h"
+#include "optimizer/optimizer.h"
 #include "parser/parse_utilcmd.h"
 #include "tcop/tcopprot.h"
 #include "tcop/utility.h"
@@ -438,15 +439,29 @@ check_functions(Node *node, void *owner)
 	return expression_tree_walker(node, check_functions, owner);
 }
 
+/* Raises the errors of CREATE INDEX about functions of an expression, which may be NULL. */
 static void
-check_index_functions(Relation heap, const IndexStmt *statement)
+check_expression(Node *expression, Oid owner, const char *what)
+{
+	if (expression == NULL)
+		return;
+	(void) check_functions(expression, &owner);
+	/* what is planned has all arguments, and the bodies of functions in place of their calls */
+	if (contain_mutable_functions((Node *) expression_planner((Expr *) expression)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("functions in index %s must be marked IMMUTABLE", what)));
+}
+
+static void
+check_expressions(Relation heap, const IndexStmt *statement)
 {
 	Oid			owner = heap->rd_rel->relowner;
 	ListCell   *lc;
 
 	foreach(lc, statement->indexParams)
-		(void) check_functions(lfirst_node(IndexElem, lc)->expr, &owner);
-	(void) check_functions(statement->whereClause, &owner);
+		check_expression(lfirst_node(IndexElem, lc)->expr, owner, "expression");
+	check_expression(statement->whereClause, owner, "predicate");
 }
 
 /* Puts a row about what is done for an index, which is left to PostgreSQL if there is a reason. */
@@ -477,7 +492,7 @@ advise_on_build(ReturnSetInfo *rsinfo, Relation heap, const IndexStmt *statement
 	double		rows;
 	const char *reason = gpusort_index_reason_to_leave(heap, statement, &rows);
 
-	check_index_functions(heap, statement);
+	check_expressions(heap, statement);
 	put_build(rsinfo, "Index Build", key, rows, reason);
 	if (statement->concurrent && heap->rd_rel->relpersistence != RELPERSISTENCE_TEMP)
 		put_build(rsinfo, "Index Validation", "ctid", rows,
