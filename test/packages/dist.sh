@@ -49,6 +49,16 @@ check_archive()
 		"$(cd "$TREE" && echo gpusort--*.sql gpusort.control gpusort.so gpusort_calibrate.sql gpusortd | tr ' ' '\n' | LC_ALL=C sort | xargs)"
 	step "make uninstall" make -C "$WORK/$name" WITH_CUDA=0 PG_CONFIG="$PG_CONFIG" DESTDIR="$WORK/root" uninstall
 	is "what is left" "$(find "$WORK/root" -type f)" ''
+	check_icu "$WORK/$name"
+}
+
+# check_icu TREE: where a tree was built with the headers of another ICU than the server's, make fails.
+check_icu()
+{
+	mkdir -p "$WORK/bin"
+	echo 'int ucol_open_1(void); int is_open(void) {return ucol_open_1();}' | gcc -shared -fPIC -o "$WORK/bin/postgres" -x c -
+	is "another ICU than the server's" \
+		"$(make -C "$1" WITH_CUDA=0 PG_CONFIG="$PG_CONFIG" bindir="$WORK/bin" check-icu 2>&1 | grep -c 'with ICU 1: install the headers of that'; [ -e "$1/gpusort.so" ] && echo built)" 1
 }
 
 need_packages build wheel

@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 
+use File::Path qw(make_path);
 use FindBin;
 use lib $FindBin::RealBin;
 use GpuSortTest;
@@ -156,5 +157,30 @@ $node->start;
 like(plan_of($node, 'SELECT * FROM t ORDER BY s', 'gpusort.force' => 'on'), qr/GpuSort/, 'library back: it sorts');
 is($node->safe_psql('postgres', 'SHOW gpusort.min_rows'), '3000', '... and has its settings');
 is($node->safe_psql('postgres', 'SHOW gpusort.pool_quota'), '20', '... and roles have theirs');
+$node->stop;
+
+# The files lie elsewhere, as in an image that is mounted beside the server's; from 18 on those of the extension, too.
+my $elsewhere = $node->basedir . '/elsewhere';
+my $scripts = $node->config_data('--sharedir') . '/extension';
+my $control = "$scripts/gpusort.control";
+make_path("$elsewhere/lib", "$elsewhere/share/extension");
+system_or_bail('cp', '-p', $library, $node->config_data('--pkglibdir') . '/gpusortd', "$elsewhere/lib/");
+system_or_bail('cp', '-p', glob("$scripts/gpusort*"), "$elsewhere/share/extension/");
+$node->append_conf('postgresql.conf', "dynamic_library_path = '$elsewhere/lib:\$libdir'\ngpusort.daemon = 'host:1'");
+rename $library, "$library.gone" or BAIL_OUT("cannot rename $library: $!");
+if ($node->pg_version >= 18)
+{
+	$node->append_conf('postgresql.conf', "extension_control_path = '$elsewhere/share:\$system'");
+	rename $control, "$control.gone" or BAIL_OUT("cannot rename $control: $!");
+}
+END { rename "$control.gone", $control if defined $control && -f "$control.gone" }
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION gpusort');
+is($node->safe_psql('postgres', 'SELECT gpusort_version()'), $newest, 'files elsewhere: the extension is found');
+$node->poll_query_until('postgres', "SELECT state = 'up' FROM gpusort_service()") or die "gpusortd does not come\n";
+is(readlink('/proc/' . $node->safe_psql('postgres', 'SELECT pid FROM gpusort_service()') . '/exe'), "$elsewhere/lib/gpusortd",
+	'... gpusortd is the one beside the library');
+like(plan_of($node, 'SELECT * FROM t ORDER BY s', 'gpusort.force' => 'on'), qr/GpuSort/, '... it sorts');
+same_answer($node, 'SELECT * FROM t ORDER BY s, k', '... and answers are the same');
 $node->stop;
 done_testing();
