@@ -81,6 +81,7 @@ typedef struct Supervisor
 	Course		course;
 	TimestampTz begun;			/* when this worker began */
 	bool		complained;		/* has logged that an earlier worker's gpusortd does not end */
+	char		told[320];		/* what was logged last, if gpusortd has ended for good; else "" */
 
 	/* the running gpusortd */
 	pid_t		pid;			/* 0: none */
@@ -176,6 +177,7 @@ plan_start(Supervisor *supervisor)
 	if (strcmp(gpusort_daemon, "off") == 0)
 	{
 		supervisor->course = COURSE_NONE;
+		supervisor->told[0] = '\0';
 		set_state(GSD_SERVICE_OFF, "gpusort.daemon is off");
 	}
 	else
@@ -271,14 +273,17 @@ plan_restart(Supervisor *supervisor, int status)
 
 	if (TimestampDifferenceExceeds(supervisor->started, now, LONG_LIFE_MS))
 		supervisor->delay_ms = 0;
-	ereport(LOG,
+	/* a reload that has changed nothing about it is not worth a line in the log */
+	ereport(strcmp(death.message, supervisor->told) == 0 ? DEBUG1 : LOG,
 			(errmsg_internal("%s", death.message),
 			 errdetail("Sorts run on the CPU."),
 			 death.may_change
 			 ? errhint("It is tried again when the configuration is reloaded.") : 0));
 	set_state(death.no_device ? GSD_SERVICE_NO_DEVICE : GSD_SERVICE_DOWN, death.reason);
+	supervisor->told[0] = '\0';
 	if (death.permanent)
 	{
+		strlcpy(supervisor->told, death.message, sizeof(supervisor->told));
 		supervisor->course = COURSE_NONE;
 		return;
 	}
@@ -297,7 +302,10 @@ reap(Supervisor *supervisor)
 		return;
 	supervisor->pid = 0;
 	if (supervisor->course == COURSE_STOP)
+	{
+		supervisor->told[0] = '\0';
 		plan_start(supervisor);
+	}
 	else
 		plan_restart(supervisor, status);
 	service()->daemon_pid = 0;
@@ -322,6 +330,8 @@ reload(Supervisor *supervisor)
 			break;
 		case COURSE_NONE:
 		case COURSE_START:
+			if (memcmp(&settings, &supervisor->settings, sizeof(settings)) != 0)
+				supervisor->told[0] = '\0';
 			plan_start(supervisor);
 			break;
 		case COURSE_WATCH:

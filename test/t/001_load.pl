@@ -47,9 +47,12 @@ $node->safe_psql('postgres', 'CREATE EXTENSION gpusort');
 $node->poll_query_until('postgres', "SELECT state IN ('no device', 'up') FROM gpusort_service()") or die "gpusortd has not come to anything\n";
 SKIP:
 {
-	skip 'there are GPUs', 1
+	skip 'there are GPUs', 2
 		unless slurp_file($node->logfile) =~ /LOG:  gpusort uses no GPU: (.*)\n.*DETAIL:  Sorts run on the CPU\.\n(.*HINT:  It is tried again when)?/;
 	is(defined $2 ? 'hint' : 'none', $1 =~ /built without CUDA/ ? 'none' : 'hint', 'no GPU: no hint if there could be none');
+	$node->reload;
+	$node->poll_query_until('postgres', "SELECT restarts > 0 AND state = 'no device' FROM gpusort_service()") or die "gpusortd is not tried again\n";
+	is(scalar(() = slurp_file($node->logfile) =~ /LOG:  gpusort uses no GPU/g), 1, '... and is told of once, however often the configuration is reloaded');
 }
 my $version = $node->safe_psql('postgres', 'SELECT gpusort_version()');
 is($version, $node->safe_psql('postgres', "SELECT default_version FROM pg_available_extensions WHERE name = 'gpusort'"),
