@@ -168,9 +168,9 @@ test_sorts(void)
 {
 	for (int shape = 0; shape < KEY_SHAPES; shape++)
 	{
-		bool		fewer = small_run || shape % 4 != 0;
+		bool		fewer = small_run || shape % 8 != 0;
 		sort_case	c = {
-			.nrows = fewer ? 300001 : 1000003,
+			.nrows = fewer ? 150001 : 1000003,
 			.nplanes = 2,
 			.id_bytes = 4,
 			.want_equal = true,
