@@ -26,7 +26,7 @@ use lib $FindBin::RealBin, "$FindBin::RealBin/../fuzz";
 use Getopt::Long;
 use Median;
 use PgWire;
-use POSIX ();
+use Sessions qw(fill_at_once);
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 
 my %opt = (rows => 20_000_000, workers => 12, sides => 'postgres,one,all', repeat => 3, limit => 1e9, set => []);
@@ -80,43 +80,17 @@ if ($opt{list})
 	exit;
 }
 
-# Rows from $from to before $to, in a session of its own.
-sub fill_table
-{
-	my ($name, $from, $to) = @_;
-	my $filler = PgWire->connect(dbname => $db, name => 'gpusort cores');
-
-	$filler->must("INSERT INTO $name SELECT $tables{$name} FROM generate_series($from, $to - 1) g");
-	$filler->close;
-}
-
 # As many sessions at once as there are workers.
 sub make_tables
 {
 	my ($queries) = @_;
-	my $step = int($opt{rows} / ($workers[-1] + 1)) + 1;
 
 	for my $name (sort keys %tables)
 	{
 		next unless $queries =~ /(FROM|JOIN|ON) $name\b/;
 		next if $conn->value("SELECT to_regclass('$name') IS NOT NULL") eq 't';
 		$conn->must("CREATE UNLOGGED TABLE $name WITH (parallel_workers = $workers[-1]) AS SELECT $tables{$name} FROM generate_series(1, 0) g");
-		my @pids;
-		for (my $from = 1; $from <= $opt{rows}; $from += $step)
-		{
-			my $to = $from + $step > $opt{rows} ? $opt{rows} + 1 : $from + $step;
-			my $pid = fork // die "fork: $!\n";
-
-			push @pids, $pid;
-			next if $pid;
-			eval { fill_table($name, $from, $to); 1 } or warn $@;
-			POSIX::_exit($@ ? 1 : 0);
-		}
-		for (@pids)
-		{
-			waitpid $_, 0;
-			die "table $name is not made\n" if $?;
-		}
+		fill_at_once($db, $workers[-1] + 1, $name, $tables{$name}, $opt{rows});
 		$conn->must("VACUUM (FREEZE, ANALYZE) $name");
 	}
 }

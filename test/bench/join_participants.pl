@@ -28,7 +28,7 @@ use lib $FindBin::RealBin, "$FindBin::RealBin/../fuzz";
 use Getopt::Long;
 use List::Util qw(max min);
 use PgWire;
-use POSIX ();
+use Sessions qw(at_once fill_at_once);
 use Time::HiRes qw(time);
 
 my %opt = (rows => 50_000_000, participants => '1,2,7,12', sides => 'index,sorted,postgres', 'not-visible' => 0, repeat => 3, limit => 140,
@@ -51,27 +51,6 @@ my $conn;
 
 sub elapsed { return time - $began; }
 
-# Each of these in a process and a session of its own, at once.
-sub at_once
-{
-	my @pids;
-
-	for my $sql (@_)
-	{
-		my $pid = fork // die "fork: $!\n";
-
-		push @pids, $pid;
-		next if $pid;
-		eval { PgWire->connect(dbname => $db, name => 'gpusort join')->must($_) for @$sql; 1 } or warn $@;
-		POSIX::_exit($@ ? 1 : 0);
-	}
-	for (@pids)
-	{
-		waitpid $_, 0;
-		die "tables are not made\n" if $?;
-	}
-}
-
 # The statement that makes some of a table's pages not all-visible: it updates the first row of each.
 sub hide_pages
 {
@@ -84,18 +63,17 @@ sub hide_pages
 
 sub make_tables
 {
-	my $step = int($opt{rows} / $most) + 1;
 	my %keys = (a => 'hashint8extended(g, 0)', b => "hashint8extended(($opt{rows} + 1 - g), 0)");
 
 	for my $table (qw(a b))
 	{
 		$conn->must("CREATE UNLOGGED TABLE $table (k int8, v int4) WITH (parallel_workers = $most, autovacuum_enabled = off)");
-		at_once(map { [ "INSERT INTO $table SELECT $keys{$table}, int4(g % 1000) FROM generate_series($_ * $step + 1, least(($_ + 1) * $step, $opt{rows})) g" ] } 0 .. $most - 1);
+		fill_at_once($db, $most, $table, "$keys{$table}, int4(g % 1000)", $opt{rows});
 	}
 	$conn->must("SET max_parallel_maintenance_workers = $most");
 	$conn->must("CREATE INDEX ${_}_k ON $_ (k)") for qw(a b);
-	at_once([ 'VACUUM (FREEZE, ANALYZE) a' ], [ 'VACUUM (FREEZE, ANALYZE) b' ]);
-	at_once(map { [ hide_pages($_), "ANALYZE $_" ] } qw(a b)) if $opt{'not-visible'} > 0;
+	at_once($db, [ 'VACUUM (FREEZE, ANALYZE) a' ], [ 'VACUUM (FREEZE, ANALYZE) b' ]);
+	at_once($db, map { [ hide_pages($_), "ANALYZE $_" ] } qw(a b)) if $opt{'not-visible'} > 0;
 	printf "# tables, indexes, VACUUM: %.0f s\n", elapsed();
 }
 

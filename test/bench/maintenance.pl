@@ -6,28 +6,33 @@
 # databases of its own.  One has TPC-H's tables (by tpchgen-cli), the other a table of many columns and indexes.  Each is dumped
 # into a directory, restored from there by section, and indexes of what was restored are built, with gpusort.enabled off and on in
 # turn.  Elapsed ms, medians.  What the two sides have restored first is compared: each table's rows, and each index by amcheck.
+# --only-restore leaves out comparing, and what is built later: for large databases.
 #
 #	--scale N		TPC-H's scale factor (1)
 #	--wide N		rows of the wide table (1000000 x scale)
 #	--jobs N		of pg_dump and pg_restore (2)
 #	--repeat N		(3)
+#	--sessions N	that fill the wide table (2)
 #	--dir DIR		where dumps go (a temporary one)
 #	--generator CMD	(tpchgen-cli)
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::RealBin, "$FindBin::RealBin/../fuzz";
+use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 use Getopt::Long;
 use Median;
 use PgWire;
+use Sessions qw(fill_at_once);
 use Time::HiRes 'time';
 use Tpch qw(make_tpch_tables);
 
-my %opt = (scale => 1, jobs => 2, repeat => 3, generator => 'tpchgen-cli');
-GetOptions(\%opt, 'scale=f', 'wide=i', 'jobs=i', 'repeat=i', 'dir=s', 'generator=s') or exit 2;
+my %opt = (scale => 1, jobs => 2, repeat => 3, sessions => 2, generator => 'tpchgen-cli');
+GetOptions(\%opt, 'scale=f', 'wide=i', 'jobs=i', 'repeat=i', 'sessions=i', 'dir=s', 'generator=s', 'only-restore') or exit 2;
 $opt{wide} //= int(1_000_000 * $opt{scale});
 $opt{dir} //= tempdir(CLEANUP => 1);
+make_path($opt{dir});
 $| = 1;
 
 my %made = (tpch => "maintain_tpch_$$", wide => "maintain_wide_$$");
@@ -37,6 +42,7 @@ my %statements = (
 	tpch => [ 'CREATE INDEX CONCURRENTLY by_date ON lineitem (l_shipdate, l_suppkey)', 'REINDEX TABLE lineitem', 'REINDEX TABLE CONCURRENTLY orders' ],
 	wide => [ 'CREATE INDEX CONCURRENTLY by_two ON wide (t3, n7)', 'REINDEX TABLE wide', 'REINDEX TABLE CONCURRENTLY wide' ]);
 my $admin = PgWire->connect(dbname => 'postgres', name => 'gpusort maintenance');
+my $began = time;
 my ($side, %ms, @phases, %digests);
 
 sub timed
@@ -47,6 +53,7 @@ sub timed
 	$run->();
 	push @phases, $phase unless $ms{$phase};
 	push @{ $ms{$phase}{$side} }, 1000 * (time - $begin);
+	printf "# %.0f s: %s, %s: %.0f\n", time - $began, $side, $phase, $ms{$phase}{$side}[-1];
 }
 
 sub program
@@ -60,7 +67,10 @@ sub make_wide_table
 	my ($conn) = @_;
 	my @columns = ('g AS id', map { ("hashint8extended(g, $_) AS n$_", "left(md5((g * $_)::text), 8 + $_ % 9) AS t$_", "date '2000-01-01' + int4(g * $_ % 9000) AS d$_") } 1 .. 15);
 
-	$conn->must('CREATE TABLE wide AS SELECT ' . join(', ', @columns) . " FROM generate_series(1, $opt{wide}) g");
+	my $columns = join ', ', @columns;
+
+	$conn->must("CREATE TABLE wide AS SELECT $columns FROM generate_series(1, 0) g");
+	fill_at_once($made{wide}, $opt{sessions}, 'wide', $columns, $opt{wide});
 	$conn->must($_) for 'ALTER TABLE wide ADD PRIMARY KEY (id)', map { "CREATE INDEX ON wide ($_)" } 'n1', 't2', 'd3, n3', 't4 DESC', 'n5, t5', 'd6', 'lower(t7)';
 }
 
@@ -91,14 +101,18 @@ sub measure
 	timed("$name: pg_dump -j $opt{jobs}", sub { program('pg_dump', '-Fd', '-Z0', "-j$opt{jobs}", '-f', $dump, $made{$name}) });
 	timed("$name: pg_restore -j $opt{jobs}, tables", sub { program('pg_restore', "-j$opt{jobs}", '--section=pre-data', '--section=data', '-d', $copy, $dump) });
 	timed("$name: ... indexes and keys", sub { program('pg_restore', "-j$opt{jobs}", '--section=post-data', '-d', $copy, $dump) });
-	my $conn = PgWire->connect(dbname => $copy, name => 'gpusort maintenance');
-	$conn->must("SET gpusort.enabled = $side");
-	for my $statement (@{ $statements{$name} })
+	if (!$opt{'only-restore'})
 	{
-		timed("$name: $statement", sub { $conn->must($statement) });
+		my $conn = PgWire->connect(dbname => $copy, name => 'gpusort maintenance');
+
+		$conn->must("SET gpusort.enabled = $side");
+		for my $statement (@{ $statements{$name} })
+		{
+			timed("$name: $statement", sub { $conn->must($statement) });
+		}
+		$conn->close;
+		push @{ $digests{$name} }, digest() if $turn == 1;
 	}
-	$conn->close;
-	push @{ $digests{$name} }, digest() if $turn == 1;
 	$admin->must("DROP DATABASE $copy WITH (FORCE)");
 }
 
@@ -109,6 +123,7 @@ my $done = eval {
 		my $conn = PgWire->connect(dbname => $made{$name}, name => 'gpusort maintenance');
 		$name eq 'tpch' ? make_tpch_tables($conn, generator => $opt{generator}, scale => $opt{scale}) : make_wide_table($conn);
 		$conn->must('VACUUM ANALYZE');
+		printf "# %s: %d MB, made in %.0f s\n", $name, $conn->value('SELECT pg_database_size(current_database()) >> 20'), time - $began;
 		$conn->close;
 	}
 	for my $turn (1 .. $opt{repeat})

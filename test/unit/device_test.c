@@ -267,6 +267,8 @@ test_memory(void)
 				c.planes[2].keys = KEYS_SORTED_HALVES;
 				passed &= memory_passes(&c, groups[i], &rounds_seen);
 			}
+			if ((rounds_seen & 2) == 0 || gs_popcount(rounds_seen >> 2) < 2)
+				tap_note("numbers of rounds seen: %x", rounds_seen);
 			tap_ok(passed && (rounds_seen & 2) && gs_popcount(rounds_seen >> 2) >= 2, "little memory, %u devices, exchange %d",
 				   groups[i]->ndevices, exchange);
 		}
