@@ -215,6 +215,7 @@ typedef struct PageScan
 	Relation	heap;
 	BufferAccessStrategy strategy;
 	TransactionId oldest_xmin;
+	TransactionId own_xid;		/* inserted a row read before, and is the current one; or invalid */
 	TupleTableSlot *slot;		/* for rows that have to be deformed */
 	SourceColumns source;
 	double		live;			/* live rows read so far */
@@ -266,6 +267,7 @@ begin_page_scan(PageScan *scan, GpuSortIndexReader *reader)
 	scan->reader = reader;
 	scan->heap = heap;
 	scan->oldest_xmin = GetOldestNonRemovableTransactionId(heap);
+	scan->own_xid = InvalidTransactionId;
 	scan->strategy = NULL;
 	if (!RelationUsesLocalBuffers(heap) && nblocks > NBuffers / 4)
 		scan->strategy = GetAccessStrategy(BAS_BULKREAD);
@@ -295,13 +297,18 @@ typedef enum RowState
  * Returns whether a row is plainly alive or dead, or needs the server's scan.  The page is locked.
  */
 static RowState
-row_state(const PageScan *scan, HeapTuple tuple, Buffer buffer, bool all_visible)
+row_state(PageScan *scan, HeapTuple tuple, Buffer buffer, bool all_visible)
 {
 	const uint16 committed = HEAP_XMIN_COMMITTED | HEAP_XMAX_INVALID;
+	const uint16 hints = committed | HEAP_XMIN_INVALID | HEAP_MOVED;
+	TransactionId xmin = HeapTupleHeaderGetRawXmin(tuple->t_data);
 
 	if (HeapTupleIsHeapOnly(tuple) || HeapTupleIsHotUpdated(tuple))
 		return ROW_DIFFICULT;
 	if (all_visible || (tuple->t_data->t_infomask & committed) == committed)
+		return ROW_LIVE;
+	/* after a load in this transaction, all rows are of the same */
+	if (xmin == scan->own_xid && (tuple->t_data->t_infomask & hints) == HEAP_XMAX_INVALID)
 		return ROW_LIVE;
 	switch (HeapTupleSatisfiesVacuum(tuple, scan->oldest_xmin, buffer))
 	{
@@ -311,8 +318,10 @@ row_state(const PageScan *scan, HeapTuple tuple, Buffer buffer, bool all_visible
 			return ROW_DEAD;
 		case HEAPTUPLE_INSERT_IN_PROGRESS:
 			/* the server's scan, too, takes rows that this transaction is inserting for alive */
-			return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data))
-				? ROW_LIVE : ROW_DIFFICULT;
+			if (!TransactionIdIsCurrentTransactionId(xmin))
+				return ROW_DIFFICULT;
+			scan->own_xid = xmin;
+			return ROW_LIVE;
 		default:
 			return ROW_DIFFICULT;
 	}
@@ -323,7 +332,7 @@ row_state(const PageScan *scan, HeapTuple tuple, Buffer buffer, bool all_visible
  * the server's scan.
  */
 static int
-list_live_rows(const PageScan *scan, Buffer buffer, OffsetNumber *offsets)
+list_live_rows(PageScan *scan, Buffer buffer, OffsetNumber *offsets)
 {
 	Page		page = BufferGetPage(buffer);
 	BlockNumber block = BufferGetBlockNumber(buffer);

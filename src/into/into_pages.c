@@ -124,8 +124,11 @@ gpusort_into_make_tuple(GpuSortIntoRows *rows, TupleTableSlot *slot)
 GpuSortTableSink *
 gpusort_into_begin_sink(const GpuSortIntoTarget *target, GpuSortStorage *storage)
 {
+	/* INSERT has no ring of buffers in PostgreSQL, either */
+	static const GpuSortTableBuffers buffers = {.kept = MaxBlockNumber};
+
 	if (target->in_use)
-		return gpusort_table_sink_append(target->table, &target->owner, 0);
+		return gpusort_table_sink_append(target->table, &target->owner, &buffers, 0);
 	return gpusort_table_sink_new(target->table, storage, &target->owner, HEAP_INSERT_SKIP_FSM);
 }
 

@@ -12,6 +12,7 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "commands/copyfrom_internal.h"
+#include "miscadmin.h"
 #include "storage/predicate.h"
 #include "utils/memutils.h"
 #include "utils/portal.h"
@@ -262,6 +263,38 @@ choose_workers(const GpuSortLoadState *state)
 	return gpusort_load_workers(state, chunks);
 }
 
+/*
+ * Decides what pages stay in shared buffers.  Rows that go into indexes at the end are read again
+ * then, and those of a table that is new in this transaction are likely to be, by CREATE INDEX or
+ * ANALYZE.  It would be slow to write out their pages, as a COPY of PostgreSQL's does, and to read
+ * them back.  They are kept as far as the server's scans would bring a table into shared buffers:
+ * if it has more than a quarter of these, its pages go through a ring.
+ */
+static void
+choose_buffers(GpuSortLoadState *state, int participants)
+{
+	GpuSortLoadTask *task = state->task;
+	bool		is_new = gpusort_relation_is_new(state->statement->table);
+
+	task->buffers.kept = task->indexed || is_new ? NBuffers / 4 / participants : 0;
+	/* a partition may be older than the table */
+	task->buffers.is_new = is_new && !task->partitioned;
+}
+
+static GpuSortLoadEnd
+load_alone(GpuSortLoadState *state, uint64 limit)
+{
+	choose_buffers(state, 1);
+	return gpusort_load_alone(state, limit);
+}
+
+static bool
+load_together(GpuSortLoadState *state, int nworkers)
+{
+	choose_buffers(state, nworkers + 1);
+	return gpusort_load_together(state, nworkers);
+}
+
 static bool
 load_by_all(GpuSortLoadState *state)
 {
@@ -270,13 +303,13 @@ load_by_all(GpuSortLoadState *state)
 
 	if (nworkers == 0)
 	{
-		end = gpusort_load_alone(state, LONG_BYTES);
+		end = load_alone(state, LONG_BYTES);
 		nworkers = choose_workers(state);
 	}
-	if (end == GPUSORT_LOADED_ENOUGH && nworkers > 0 && gpusort_load_together(state, nworkers))
+	if (end == GPUSORT_LOADED_ENOUGH && nworkers > 0 && load_together(state, nworkers))
 		return state->bytes == state->begin && state->source.at_end;
 	if (end == GPUSORT_LOADED_ENOUGH)
-		end = gpusort_load_alone(state, PG_UINT64_MAX);
+		end = load_alone(state, PG_UINT64_MAX);
 	return end == GPUSORT_LOADED_ALL;
 }
 

@@ -75,12 +75,12 @@ begin_sink(GpuSortLoader *loader, Relation table, GpuSortLoadParts *parts)
 
 	if (task->partitioned)
 	{
-		loader->sink = gpusort_table_sink_several(&task->owner);
+		loader->sink = gpusort_table_sink_several(&task->owner, &task->buffers);
 		loader->partitions = gpusort_load_partitions_begin(task, table, parts, loader->sink);
 		return;
 	}
 	loader->sink =
-		gpusort_table_sink_append(table, &task->owner,
+		gpusort_table_sink_append(table, &task->owner, &task->buffers,
 								  gpusort_relation_is_new(table) ? HEAP_INSERT_SKIP_FSM : 0);
 	gpusort_target_begin(&loader->table, gpusort_table_sink_tail(loader->sink));
 }

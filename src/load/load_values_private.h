@@ -46,6 +46,7 @@ typedef struct GpuSortLoadTask
 	Oid			table;
 	bool		partitioned;	/* rows go to partitions of the table */
 	GpuSortTableOwner owner;
+	GpuSortTableBuffers buffers;	/* of each participant */
 	bool		indexed;		/* the table or some partition has indexes, so lines are noted */
 	int			encoding;		/* of the input */
 	Oid			conversion;		/* the function that converts the input, or InvalidOid */

@@ -25,6 +25,19 @@ typedef struct GpuSortTableOwner
 	bool		frozen;
 } GpuSortTableOwner;
 
+/* ---------- buffers: how the pages of a table in use get theirs ---------- */
+
+typedef struct GpuSortTableBuffers
+{
+	/*
+	 * The first pages that a process writes, so many, stay in shared buffers as those of an INSERT
+	 * do.  Further ones go through a ring of buffers, as those of a COPY.
+	 */
+	BlockNumber kept;
+	/* No other session can see the table, so that blocks once claimed stay empty. */
+	bool		is_new;
+} GpuSortTableBuffers;
+
 /* ---------- sink: tuples in bulk into pages of tables ---------- */
 
 /*
@@ -84,8 +97,10 @@ typedef struct GpuSortTableEnd
 extern GpuSortTableSink *gpusort_table_sink_new(Relation heap, GpuSortStorage *storage,
 												const GpuSortTableOwner *owner, int toast_options);
 extern GpuSortTableSink *gpusort_table_sink_append(Relation heap, const GpuSortTableOwner *owner,
+												   const GpuSortTableBuffers *buffers,
 												   int toast_options);
-extern GpuSortTableSink *gpusort_table_sink_several(const GpuSortTableOwner *owner);
+extern GpuSortTableSink *gpusort_table_sink_several(const GpuSortTableOwner *owner,
+													const GpuSortTableBuffers *buffers);
 
 /* Returns where the tuples of the sink's only table go. */
 extern GpuSortTableTail *gpusort_table_sink_tail(GpuSortTableSink *sink);

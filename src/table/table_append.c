@@ -21,7 +21,7 @@ typedef struct TableInUse
 	Relation	heap;
 	/* the rows of the first private page go to a block that has other rows */
 	bool		continues;
-	BufferAccessStrategy strategy;
+	GpuSortTableRing ring;
 	GpuSortTableLog log;
 	/* the visibility map's page for the last block written, if rows are frozen; else invalid */
 	Buffer		map;
@@ -109,7 +109,8 @@ go_on(GpuSortTableSink *sink)
 		return;
 	if (block >= blocks)
 		block = blocks - 1;
-	buffer = ReadBufferExtended(table->heap, MAIN_FORKNUM, block, RBM_NORMAL, table->strategy);
+	buffer = ReadBufferExtended(table->heap, MAIN_FORKNUM, block, RBM_NORMAL,
+								gpusort_table_strategy(&table->ring));
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	if (may_continue(table, BufferGetPage(buffer)))
 		begin_rest_of_page(table, block, BufferGetPage(buffer));
@@ -179,7 +180,7 @@ write_rest_of_page(TableInUse *table, bool decode_end)
 	if (PageGetMaxOffsetNumber(rows) == 0)
 		return true;
 	buffer = ReadBufferExtended(table->heap, MAIN_FORKNUM, table->pages.blocks[0], RBM_NORMAL,
-								table->strategy);
+								gpusort_table_strategy(&table->ring));
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	before = PageGetHeapFreeSpace(BufferGetPage(buffer));
 	fits = may_continue(table, BufferGetPage(buffer)) && rows_fit(BufferGetPage(buffer), rows);
@@ -211,7 +212,7 @@ claim_blocks(GpuSortTableSink *sink, bool put_off, bool decode_end)
 	if (count > 0 && put_off)
 		gpusort_extend_file(table->heap, blocks, count);
 	else if (count > 0)
-		gpusort_extend_relation(table->heap, table->strategy, blocks, count);
+		gpusort_extend_relation(table->heap, gpusort_table_strategy(&table->ring), blocks, count);
 	pages->claimed = pages->used;
 }
 
@@ -252,7 +253,8 @@ give_next_blocks(TableInUse *table, int i)
 	int			last = table->pages.claimed - 1;
 
 	memmove(table->pages.blocks + i, table->pages.blocks + i + 1, (last - i) * sizeof(BlockNumber));
-	gpusort_extend_relation(table->heap, table->strategy, &table->pages.blocks[last], 1);
+	gpusort_extend_relation(table->heap, gpusort_table_strategy(&table->ring),
+							&table->pages.blocks[last], 1);
 }
 
 /*
@@ -263,7 +265,7 @@ lock_block(TableInUse *table, int i)
 {
 	Buffer		buffer;
 
-	while (!gpusort_table_lock_if_empty(table->heap, table->strategy, table->pages.blocks[i],
+	while (!gpusort_table_lock_if_empty(table->heap, &table->ring, table->pages.blocks[i],
 										&buffer))
 		give_next_blocks(table, i);
 	return buffer;
@@ -354,7 +356,7 @@ end_table(GpuSortTableSink *sink)
 
 	if (BufferIsValid(table->map))
 		ReleaseBuffer(table->map);
-	FreeAccessStrategy(table->strategy);
+	FreeAccessStrategy(table->ring.strategy);
 }
 
 static const GpuSortTableSinkMethods table_in_use_methods = {
@@ -367,7 +369,8 @@ static const GpuSortTableSinkMethods table_in_use_methods = {
 };
 
 GpuSortTableSink *
-gpusort_table_sink_append(Relation heap, const GpuSortTableOwner *owner, int toast_options)
+gpusort_table_sink_append(Relation heap, const GpuSortTableOwner *owner,
+						  const GpuSortTableBuffers *buffers, int toast_options)
 {
 	TableInUse *table = palloc0(sizeof(TableInUse));
 
@@ -376,6 +379,6 @@ gpusort_table_sink_append(Relation heap, const GpuSortTableOwner *owner, int toa
 	gpusort_table_log_begin(&table->log, heap);
 	table->log.frozen = owner->frozen;
 	table->map = InvalidBuffer;
-	table->strategy = GetAccessStrategy(BAS_BULKWRITE);
+	gpusort_table_ring_begin(&table->ring, buffers);
 	return &table->pages.sink;
 }

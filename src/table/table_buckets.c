@@ -58,7 +58,7 @@ typedef struct Buckets
 {
 	GpuSortTableSink sink;		/* must be first field */
 	GpuSortTableOwner owner;
-	BufferAccessStrategy strategy;
+	GpuSortTableRing ring;
 	Bucket	   *first;			/* first bucket that has rows */
 	Bucket	   *last;
 
@@ -273,7 +273,7 @@ write_page(Buckets *buckets, BucketPage *page, bool decode_end)
 {
 	Bucket	   *bucket = page->bucket;
 	Buffer		buffer =
-		gpusort_table_lock_empty(bucket->tail.heap, buckets->strategy, &page->block);
+		gpusort_table_lock_empty(bucket->tail.heap, &buckets->ring, &page->block);
 
 	put_rows(buckets, bucket, buffer, page->row, decode_end);
 	UnlockReleaseBuffer(buffer);
@@ -302,7 +302,8 @@ add_pages(Buckets *buckets, Bucket *bucket, bool put_off, bool decode_end)
 	if (put_off && count > 1)
 		gpusort_extend_file(bucket->tail.heap, buckets->claimed, count);
 	else
-		gpusort_extend_relation(bucket->tail.heap, buckets->strategy, buckets->claimed, count);
+		gpusort_extend_relation(bucket->tail.heap, gpusort_table_strategy(&buckets->ring),
+								buckets->claimed, count);
 	for (int i = 0; i < count; i++)
 	{
 		BucketPage *page = &buckets->pages[begin + i];
@@ -374,7 +375,7 @@ write_pages(GpuSortTableSink *sink, bool keep_last, bool decode_end)
 static void
 end_buckets(GpuSortTableSink *sink)
 {
-	FreeAccessStrategy(((Buckets *) sink)->strategy);
+	FreeAccessStrategy(((Buckets *) sink)->ring.strategy);
 }
 
 static const GpuSortTableSinkMethods buckets_methods = {
@@ -386,13 +387,13 @@ static const GpuSortTableSinkMethods buckets_methods = {
 };
 
 GpuSortTableSink *
-gpusort_table_sink_several(const GpuSortTableOwner *owner)
+gpusort_table_sink_several(const GpuSortTableOwner *owner, const GpuSortTableBuffers *buffers)
 {
 	Buckets    *buckets = palloc0(sizeof(Buckets));
 
 	gpusort_table_begin_sink(&buckets->sink, &buckets_methods);
 	buckets->owner = *owner;
-	buckets->strategy = GetAccessStrategy(BAS_BULKWRITE);
+	gpusort_table_ring_begin(&buckets->ring, buffers);
 	return &buckets->sink;
 }
 

@@ -18,25 +18,46 @@
 #include "pg_compat/tables.h"
 #include "table/table_sink_private.h"
 
+void
+gpusort_table_ring_begin(GpuSortTableRing *ring, const GpuSortTableBuffers *buffers)
+{
+	ring->buffers = *buffers;
+	ring->strategy = GetAccessStrategy(BAS_BULKWRITE);
+}
+
 bool
-gpusort_table_lock_if_empty(Relation heap, BufferAccessStrategy strategy, BlockNumber block,
+gpusort_table_lock_if_empty(Relation heap, GpuSortTableRing *ring, BlockNumber block,
 							Buffer *buffer)
 {
-	*buffer = ReadBufferExtended(heap, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
-	LockBuffer(*buffer, BUFFER_LOCK_EXCLUSIVE);
+	BufferAccessStrategy strategy = gpusort_table_strategy(ring);
+
+	if (ring->buffers.is_new)
+	{
+		/* what was claimed in the file alone need not be read: it is known to be zeros */
+		*buffer = ReadBufferExtended(heap, MAIN_FORKNUM, block, RBM_ZERO_AND_LOCK, strategy);
+	}
+	else
+	{
+		*buffer = ReadBufferExtended(heap, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
+		LockBuffer(*buffer, BUFFER_LOCK_EXCLUSIVE);
+	}
 	if (PageIsNew(BufferGetPage(*buffer)))
+	{
+		if (ring->buffers.kept > 0)
+			ring->buffers.kept--;
 		return true;
+	}
 	UnlockReleaseBuffer(*buffer);
 	return false;
 }
 
 Buffer
-gpusort_table_lock_empty(Relation heap, BufferAccessStrategy strategy, BlockNumber *block)
+gpusort_table_lock_empty(Relation heap, GpuSortTableRing *ring, BlockNumber *block)
 {
 	Buffer		buffer;
 
-	while (!gpusort_table_lock_if_empty(heap, strategy, *block, &buffer))
-		gpusort_extend_relation(heap, strategy, block, 1);
+	while (!gpusort_table_lock_if_empty(heap, ring, *block, &buffer))
+		gpusort_extend_relation(heap, gpusort_table_strategy(ring), block, 1);
 	return buffer;
 }
 

@@ -83,19 +83,35 @@ extern void gpusort_table_pages_forget(GpuSortTablePages *pages);
 
 /* ---------- rows into the blocks of a table that is in use ---------- */
 
+/* The buffers of a sink; see GpuSortTableBuffers. */
+typedef struct GpuSortTableRing
+{
+	GpuSortTableBuffers buffers;	/* `kept` counts down */
+	BufferAccessStrategy strategy;	/* a ring, for pages that are not kept */
+} GpuSortTableRing;
+
+/* Begin with a ring, in the current memory context; it ends with FreeAccessStrategy(). */
+extern void gpusort_table_ring_begin(GpuSortTableRing *ring, const GpuSortTableBuffers *buffers);
+
+/* Returns the strategy by which the next page gets its buffer. */
+static inline BufferAccessStrategy
+gpusort_table_strategy(const GpuSortTableRing *ring)
+{
+	return ring->buffers.kept > 0 ? NULL : ring->strategy;
+}
+
 /*
- * Pin and lock a block that was claimed.  Returns false, with the block neither locked nor pinned,
- * if another process has put rows into it.
+ * Pin and lock a block that was claimed, in order to write it.  Returns false, with the block
+ * neither locked nor pinned, if another process has put rows into it.
  */
-extern bool gpusort_table_lock_if_empty(Relation heap, BufferAccessStrategy strategy,
-										BlockNumber block, Buffer *buffer);
+extern bool gpusort_table_lock_if_empty(Relation heap, GpuSortTableRing *ring, BlockNumber block,
+										Buffer *buffer);
 
 /*
  * Pin and lock an empty block: the block that was claimed or, if another process has put rows into
  * it, a new one at the end, to which *block is set.
  */
-extern Buffer gpusort_table_lock_empty(Relation heap, BufferAccessStrategy strategy,
-									   BlockNumber *block);
+extern Buffer gpusort_table_lock_empty(Relation heap, GpuSortTableRing *ring, BlockNumber *block);
 
 /*
  * Put a row into a page that has room for it.  Called in a critical section, so a failure is a

@@ -193,6 +193,21 @@ close $opened;
 $_->finish for $loader, $detacher;
 is($primary->safe_psql('postgres', 'SELECT count(*), (SELECT count(*) FROM ranged_1), (SELECT count(*) FROM ranged_100) FROM ranged'), join('|', $rows - 500, 500, 500), 'all rows are there');
 
+# Pages of a new table, and those that an index is built from, stay in shared buffers, as far as a quarter of these goes; those
+# of another table go through a ring of 256 buffers, as in PostgreSQL.
+sub blocks_read
+{
+	my ($make, $rows, $before) = @_;
+	my $plan = $primary->safe_psql('postgres', "SET max_parallel_maintenance_workers = 0; $make; BEGIN; $before; COPY kept FROM '$file' WHERE id <= $rows; EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) SELECT count(*) FROM kept; ROLLBACK; DROP TABLE kept");
+
+	return $plan =~ /Seq Scan.*\n\s+Buffers: shared[^\n]* read=(\d+)/ ? $1 : 0;
+}
+my $make = 'CREATE TABLE kept (LIKE plain)';
+is(blocks_read($make, 25000, 'TRUNCATE kept'), 0, 'pages of a new table are in shared buffers');
+is(blocks_read("$make; CREATE INDEX ON kept (id); SET gpusort.copy_indexes = 'empty'", 25000, 'SELECT 1'), 0, '... those of a table with an index');
+cmp_ok(blocks_read($make, 25000, 'SELECT 1'), '>', 0, '... and not those of another table');
+cmp_ok(blocks_read($make, $rows, 'TRUNCATE kept'), '>', 0, '... nor all of many');
+
 # Without WAL: a table that was made in the same transaction.
 $primary->stop;
 $primary->append_conf('postgresql.conf', "wal_level = minimal\nmax_wal_senders = 0\nwal_consistency_checking = ''");
