@@ -4,7 +4,7 @@
  *
  *		device_bench [--host] [--rows N,...] [--devices N,...] [--keys NAME,...]
  *					 [--exchange auto|store|copy,...] [--repeat N] [--feed] [--equal]
- *					 [--bucket-rows N] [--same-gpu] [--arena BYTES] [--out DIR]
+ *					 [--bucket-rows N] [--same-gpu] [--arena BYTES] [--park BYTES] [--out DIR]
  *
  * Every combination of rows, keys, devices and exchange is one case.  Keys are 64-bit
  * words of one plane, ids take 32 bits; both lie in host memory that was touched
@@ -20,6 +20,9 @@
  *
  * With --feed all full segments are handed over ahead of the clock, as when rows
  * arrive slowly.  --same-gpu opens the first GPU as often as there are devices.
+ * --park gives sorts so much host memory for rows that devices have no room for.  Behind each case
+ * that took several rounds or parked rows there is a line that says so; with --host and one device
+ * also how many bytes a row would have crossed the link, each way.
  * --out takes the table as markdown and CSV, and a trace of each case's last run.
  */
 #include <getopt.h>
@@ -29,6 +32,7 @@
 
 #include "bench_host.h"
 #include "device_bench.h"
+#include "engine/simulated/gs_simulated_device.h"
 
 #define MAX_LIST		16
 #define MAX_REPEATS		99
@@ -52,6 +56,7 @@ typedef struct options
 	bool		equal;
 	bool		same_gpu;
 	size_t		arena_bytes;
+	size_t		park_bytes;
 	uint64_t	bucket_rows;	/* 0: the engine's default */
 	unsigned	repeats;
 	list		rows;
@@ -83,6 +88,7 @@ typedef struct bench_case
 	double		link_ms;
 	double		plain_ms;
 	bench_phases phases;		/* of the last run */
+	gs_simulated_traffic traffic;	/* likewise, of a simulated device */
 } bench_case;
 
 static gs_group all_devices;
@@ -92,6 +98,7 @@ static double begin_ms, end_ms;	/* of the last run */
 static uint64_t *words;
 static uint32_t *ids;
 static uint64_t *equal;
+static void *park;
 static FILE *table;
 static FILE *csv;
 
@@ -140,6 +147,7 @@ parse_options(int argc, char **argv)
 		{"equal", no_argument, NULL, 'e'},
 		{"same-gpu", no_argument, NULL, 's'},
 		{"arena", required_argument, NULL, 'a'},
+		{"park", required_argument, NULL, 'p'},
 		{"bucket-rows", required_argument, NULL, 'b'},
 		{"rows", required_argument, NULL, 'r'},
 		{"devices", required_argument, NULL, 'd'},
@@ -168,6 +176,9 @@ parse_options(int argc, char **argv)
 				break;
 			case 'a':
 				opt.arena_bytes = (size_t) strtod(optarg, NULL);
+				break;
+			case 'p':
+				opt.park_bytes = (size_t) strtod(optarg, NULL);
 				break;
 			case 'b':
 				opt.bucket_rows = (uint64_t) strtod(optarg, NULL);
@@ -238,6 +249,8 @@ sort_once(gs_group *group, uint64_t nrows, bool bytes, gs_device_result *result)
 		.id_bytes = 4,
 		.ids = {&id_part, 63},
 		.equal = {opt.equal ? &equal_part : NULL, 63},
+		.park = park,
+		.park_bytes = opt.park_bytes,
 	};
 	gs_device_job *job;
 
@@ -291,6 +304,20 @@ report_phases(const bench_case *c, FILE *to)
 				c->phases.phases[i].ms);
 }
 
+/* What little memory has led to. */
+static void
+report_memory(const bench_case *c, FILE *to)
+{
+	if (c->result.rounds > 1 || c->result.parked_rows > 0)
+		fprintf(to, "# %u rounds, keys %s, %.1f %% parked\n", c->result.rounds,
+				c->result.resident ? "resident" : "in host memory",
+				100.0 * (double) c->result.parked_rows / (double) c->nrows);
+	if (opt.host && c->ndevices == 1)
+		fprintf(to, "# bytes a row over the link: %.2f up, %.2f down\n",
+				(double) c->traffic.up / (double) c->nrows,
+				(double) c->traffic.down / (double) c->nrows);
+}
+
 static void
 report(const bench_case *c)
 {
@@ -309,17 +336,19 @@ report(const bench_case *c)
 				c->link_ms > 0 ? c->total_ms / c->link_ms : 0, c->phases.work_ms, c->plain_ms);
 		report_phases(c, outputs[i]);
 		fprintf(outputs[i], " |\n");
+		report_memory(c, outputs[i]);
 		fflush(outputs[i]);
 	}
 	if (csv == NULL)
 		return;
-	fprintf(csv, "%llu,%s,%u,%s,%u,%u,%u,%u,%llu,%llu,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,\"",
+	fprintf(csv, "%llu,%s,%u,%s,%u,%u,%u,%u,%llu,%llu,%llu,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,\"",
 			(unsigned long long) c->nrows, bench_keys_name(c->keys), c->result.devices,
 			exchange_names[c->exchange], c->result.key_bits, c->result.rounds,
 			c->result.histograms, c->result.buckets,
 			(unsigned long long) c->result.exchanged_rows,
-			(unsigned long long) c->result.largest_share_rows, c->total_ms, c->least_ms,
-			c->most_ms, c->link_ms, c->phases.work_ms, c->plain_ms);
+			(unsigned long long) c->result.largest_share_rows,
+			(unsigned long long) c->result.parked_rows, c->total_ms, c->least_ms, c->most_ms,
+			 c->link_ms, c->phases.work_ms, c->plain_ms);
 	report_phases(c, csv);
 	fprintf(csv, "\"\n");
 	fflush(csv);
@@ -340,7 +369,17 @@ run_case(bench_case *c)
 	if (!bench_verify(words, ids, c->nrows))
 		exit(1);
 	for (unsigned i = 0; i < opt.repeats; i++)
+	{
+		gs_simulated_traffic before = {0, 0};
+
+		if (opt.host)
+			before = gs_simulated_device_traffic(group.devices[0]);
 		ms[i] = sort_once(&group, c->nrows, bytes, &c->result);
+		if (opt.host)
+			c->traffic = gs_simulated_device_traffic(group.devices[0]);
+		c->traffic.up -= before.up;
+		c->traffic.down -= before.down;
+	}
 	c->total_ms = bench_median(ms, opt.repeats);
 	c->least_ms = ms[0];
 	c->most_ms = ms[opt.repeats - 1];
@@ -425,6 +464,8 @@ main(int argc, char **argv)
 	ids = bench_group_allocate(&all_devices, most_rows * sizeof(*ids));
 	if (opt.equal)
 		equal = bench_group_allocate(&all_devices, (most_rows / 64 + 1) * sizeof(*equal));
+	if (opt.park_bytes > 0)
+		park = bench_group_allocate(&all_devices, opt.park_bytes);
 	speeds = bench_links(all_devices.devices, all_devices.ndevices, words,
 						 most_rows * sizeof(*words));
 	print_head(stdout);
@@ -434,7 +475,8 @@ main(int argc, char **argv)
 		csv = open_output("devices.csv");
 		print_head(table);
 		fprintf(csv, "rows,keys,devices,exchange,bits,rounds,passes,buckets,moved_rows,"
-				"largest_share_rows,total_ms,least_ms,most_ms,link_ms,work_ms,plain_sort_ms,phases\n");
+				"largest_share_rows,parked_rows,total_ms,least_ms,most_ms,link_ms,work_ms,plain_sort_ms,"
+				"phases\n");
 	}
 	for (unsigned r = 0; r < opt.rows.count; r++)
 		for (unsigned k = 0; k < opt.keys.count; k++)

@@ -190,6 +190,7 @@ typedef struct scatter_case
 	uint64_t	positions[GS_MAX_BINS];
 	unsigned	ntargets;
 	uint64_t	cuts[MAX_TARGETS + 1];
+	unsigned	on_host;		/* bit i is set if target i is in host memory */
 } scatter_case;
 
 typedef struct scatter_result
@@ -244,6 +245,7 @@ make_scatter(scatter_case *c, uint64_t nrows)
 	if (random_below(2))
 		c->cuts[c->ntargets] = position;
 	qsort(c->cuts, c->ntargets + 1, sizeof(uint64_t), compare_positions);
+	c->on_host = random_below(2) ? 0 : (unsigned) random_below(1u << c->ntargets);
 }
 
 static void
@@ -273,31 +275,45 @@ scatter_on(side *s, scatter_case *c, scatter_result *r)
 		.ntargets = c->ntargets,
 		.targets = targets,
 	};
-	uint64_t   *keys;
-	char	   *ids;
+	uint64_t	words = npairs + 2; /* of keys, and at least as many as ids take */
+	uint64_t   *keys[2];		/* in device memory, and in the host's */
+	char	   *ids[2];
 
-	r->keys = malloc((npairs + 2) * sizeof(uint64_t));
-	r->ids = malloc((npairs + 2) * c->id_bytes);
-	memset(r->keys, 0x5a, (npairs + 2) * sizeof(uint64_t));
-	memset(r->ids, 0x5a, (npairs + 2) * c->id_bytes);
-	keys = side_put(s, r->keys, (npairs + 2) * sizeof(uint64_t));
-	ids = side_put(s, r->ids, (npairs + 2) * c->id_bytes);
+	r->keys = malloc(words * sizeof(uint64_t));
+	r->ids = malloc(words * sizeof(uint64_t));
+	memset(r->keys, 0x5a, words * sizeof(uint64_t));
+	memset(r->ids, 0x5a, words * sizeof(uint64_t));
+	keys[0] = side_put(s, r->keys, words * sizeof(uint64_t));
+	ids[0] = side_put(s, r->ids, words * sizeof(uint64_t));
+	keys[1] = (uint64_t *) side_segments(s, r->keys, words, words, SEGMENTS_ON_HOST)[0];
+	ids[1] = (char *) side_segments(s, r->ids, words, words, SEGMENTS_ON_HOST)[0];
 	for (unsigned i = 0; i < c->ntargets; i++)
 	{
 		uint64_t	at = c->cuts[i] - c->cuts[0] + 1;
+		unsigned	host = c->on_host >> i & 1;
 
 		targets[i] = (gs_target) {
 			.begin = c->cuts[i],
 			.nrows = c->cuts[i + 1] - c->cuts[i],
-			.pairs = {keys + at, ids + at * c->id_bytes},
+			.pairs = {keys[host] + at, ids[host] + at * c->id_bytes},
 		};
 	}
 	if (c->first_rows > 0)
 		scatter_call(s, c, &call, 0, c->first_rows);
 	scatter_call(s, c, &call, c->first_rows, c->keys.nrows - c->first_rows);
-	side_get(s, r->keys, keys, (npairs + 2) * sizeof(uint64_t));
-	side_get(s, r->ids, ids, (npairs + 2) * c->id_bytes);
+	side_get(s, r->keys, keys[0], words * sizeof(uint64_t));
+	side_get(s, r->ids, ids[0], words * sizeof(uint64_t));
 	side_get(s, r->positions, call.positions, sizeof(r->positions));
+	for (unsigned i = 0; i < c->ntargets; i++)
+	{
+		uint64_t	at = c->cuts[i] - c->cuts[0] + 1;
+
+		if (!(c->on_host >> i & 1))
+			continue;
+		memcpy(r->keys + at, targets[i].pairs.keys, targets[i].nrows * sizeof(uint64_t));
+		memcpy((char *) r->ids + at * c->id_bytes, targets[i].pairs.ids,
+			   targets[i].nrows * c->id_bytes);
+	}
 	side_clear(s);
 }
 
@@ -319,9 +335,9 @@ test_scatter(bool small)
 		tap_ok(memcmp(results[0].keys, results[1].keys, npairs * sizeof(uint64_t)) == 0 &&
 			   memcmp(results[0].ids, results[1].ids, npairs * c.id_bytes) == 0 &&
 			   memcmp(results[0].positions, results[1].positions, sizeof(c.positions)) == 0,
-			   "scatter %llu rows (%s) into %u bins by %u nodes, %u targets, ids of %u bytes, "
-			   "places %d", (unsigned long long) c.keys.nrows, key_shape_name(c.keys.shape),
-			   c.tree.nbins, c.tree.nnodes, c.ntargets, c.id_bytes, c.keys.places);
+			   "scatter %llu rows (%s) into %u bins by %u nodes, %u targets (in the host %x), "
+			   "ids of %u bytes, places %d", (unsigned long long) c.keys.nrows, key_shape_name(c.keys.shape),
+			   c.tree.nbins, c.tree.nnodes, c.ntargets, c.on_host, c.id_bytes, c.keys.places);
 		for (int i = 0; i < 2; i++)
 		{
 			free(results[i].keys);

@@ -115,11 +115,12 @@ typedef struct arrays
 	parted		nulls[CASE_MAX_PLANES];
 	parted		ids;
 	parted		equal;
+	guarded		park;
 	gs_span_plane planes[CASE_MAX_PLANES];
 } arrays;
 
 static arrays *
-arrays_alloc(const prepared_case *prepared, unsigned shift)
+arrays_alloc(const prepared_case *prepared, unsigned shift, uint64_t park_rows)
 {
 	const sort_case *c = &prepared->c;
 	arrays	   *a = calloc(1, sizeof(*a));
@@ -139,6 +140,7 @@ arrays_alloc(const prepared_case *prepared, unsigned shift)
 		parted_copy(&a->nulls[p], (void *) plane->nulls, true);
 		a->planes[p].nulls = a->nulls[p].span;
 	}
+	a->park = guarded_alloc(park_rows * (sizeof(uint64_t) + c->id_bytes));
 	a->ids = parted_alloc(c->nrows * c->id_bytes, shift);
 	a->equal = parted_alloc(c->want_equal ? (c->nrows + 63) / 64 * sizeof(uint64_t) : 0, shift);
 	return a;
@@ -154,6 +156,7 @@ arrays_free(arrays *a, const sort_case *c)
 	}
 	parted_free(&a->ids);
 	parted_free(&a->equal);
+	guarded_free(&a->park);
 	free(a);
 }
 
@@ -171,7 +174,8 @@ damage(const arrays *a, const prepared_case *prepared)
 		if (!parted_intact(&a->words[p]) || !parted_intact(&a->nulls[p]))
 			return "red zones of planes";
 	}
-	return parted_intact(&a->ids) && parted_intact(&a->equal) ? NULL : "red zones";
+	return parted_intact(&a->ids) && parted_intact(&a->equal) && guarded_intact(&a->park) ? NULL
+		: "red zones";
 }
 
 static const char *
@@ -252,7 +256,7 @@ device_case_run(const prepared_case *prepared, gs_group *group, const device_set
 				const volatile int *cancel, gs_device_result *result, const char **fault)
 {
 	const sort_case *c = &prepared->c;
-	arrays	   *a = arrays_alloc(prepared, setup->span_shift);
+	arrays	   *a = arrays_alloc(prepared, setup->span_shift, setup->park_rows);
 	size_t		bytes = free_bytes(group);
 	gs_device_args args = {
 		.nrows = c->nrows,
@@ -261,6 +265,8 @@ device_case_run(const prepared_case *prepared, gs_group *group, const device_set
 		.id_bytes = c->id_bytes,
 		.ids = a->ids.span,
 		.equal = c->want_equal ? a->equal.span : (gs_span) {NULL, 63},
+		.park = setup->park_rows > 0 ? guarded_data(&a->park) : NULL,
+		.park_bytes = setup->park_rows * (sizeof(uint64_t) + c->id_bytes),
 		.cancel = cancel,
 	};
 	gs_device_job *job;
@@ -294,8 +300,9 @@ describe_setup(const gs_group *group, const device_setup *setup)
 			 group->ndevices, options->exchange, (unsigned long long) options->device_rows,
 			 (unsigned long long) options->bucket_rows,
 			 (unsigned long long) options->memory_bytes);
-	tap_note("  span shift %u, feed %d, expected rows %llu", setup->span_shift, setup->feed,
-			 (unsigned long long) setup->expected_rows);
+	tap_note("  span shift %u, feed %d, expected rows %llu, guess_rows %llu, parked rows %llu",
+			 setup->span_shift, setup->feed, (unsigned long long) setup->expected_rows,
+			 (unsigned long long) options->guess_rows, (unsigned long long) setup->park_rows);
 }
 
 bool
@@ -346,5 +353,7 @@ device_setup_random(uint64_t *state, uint64_t nrows)
 	if (random_word(state) % 4 == 0)
 		setup.expected_rows = 1 + random_word(state) % (3 * nrows);
 	setup.quit = random_word(state) % 16 == 0;
+	if (random_word(state) & 1)
+		setup.park_rows = random_word(state) % (3 * nrows / 2);
 	return setup;
 }

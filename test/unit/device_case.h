@@ -35,6 +35,7 @@ typedef struct device_setup
 	unsigned	span_shift;		/* parts of 2^span_shift bytes; 0: one part */
 	feed_shape	feed;
 	uint64_t	expected_rows;	/* 0: the right number */
+	uint64_t	park_rows;		/* host memory for so many parked rows */
 	bool		quit;			/* end the job without waiting for the result */
 } device_setup;
 

@@ -106,6 +106,14 @@ static const situation situations[] = {
 	{.device_rows = 1, .bucket_rows = 2000, .guess_rows = 1}},
 	{"a guess, one device", KEYS_UNIFORM64, 1, NULLS_ABSENT, 30000, {0}, 1,
 	{.bucket_rows = 3000, .guess_rows = 1}},
+	{"a lean guess", KEYS_UNIFORM64, 1, NULLS_ABSENT, 30000, {.span_shift = SHORT_PARTS}, 1,
+	{.bucket_rows = 3000, .guess_rows = 1, .memory_bytes = 900000}},
+	{"a lean guess, two devices", KEYS_UNIFORM64, 1, NULLS_ABSENT, 60000, {0}, 2,
+	{.device_rows = 1, .bucket_rows = 3000, .guess_rows = 1, .memory_bytes = 900000}},
+	{"parked rows", KEYS_UNIFORM64, 1, NULLS_ABSENT, 75000, {.park_rows = 75000}, 1,
+	{.bucket_rows = 3000, .guess_rows = 1, .memory_bytes = 800000}},
+	{"parked rows, two devices", KEYS_UNIFORM64, 1, NULLS_ABSENT, 80000, {.park_rows = 80000}, 2,
+	{.device_rows = 1, .bucket_rows = 3000, .guess_rows = 1, .memory_bytes = 600000}},
 	{"wide keys", KEYS_EXTREMES, 4, NULLS_RARE, 3000, {0}, 2,
 	{.device_rows = 1, .bucket_rows = 300}},
 	{"wide keys, rounds", KEYS_UNIFORM8, 4, NULLS_RARE, 9000, {.feed = FEED_ALL}, 2,
@@ -124,8 +132,8 @@ as_planned(const situation *s, const gs_device_result *result)
 {
 	bool		long_run = s->keys == KEYS_CLUSTER && s->nrows / KEYS_CLUSTER_EVERY > GS_LONG_RUN;
 
-	return (result->rounds > 1) == (s->options.memory_bytes != 0) &&
-		result->devices == s->devices && result->guessed == (s->options.guess_rows != 0) &&
+	return (result->rounds > 1) == (s->options.memory_bytes != 0 && s->options.guess_rows == 0) &&
+		(result->parked_rows > 0) == (s->setup.park_rows > 0) && result->devices == s->devices && result->guessed == (s->options.guess_rows != 0) &&
 		(result->resorted_rows > 0) == long_run &&
 		(result->refined_rows > 0) == (s->nplanes == 4);
 }

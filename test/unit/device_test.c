@@ -516,9 +516,6 @@ test_guess(void)
 		c.planes[0].nulls = NULLS_ABSENT;
 		groups[i]->options.guess_rows = 50004;
 		passed &= guess_passes(groups[i], &c, &setup, false);
-		groups[i]->options = options;
-		groups[i]->options.memory_bytes = 50003 / groups[i]->ndevices * 32 + 300000;
-		passed &= guess_passes(groups[i], &c, &setup, false);
 		if (groups[i]->ndevices > 1)
 		{
 			groups[i]->options = options;
@@ -532,6 +529,68 @@ test_guess(void)
 	tap_note("%u guesses were right, %u wrong", right_guesses, wrong_guesses);
 	tap_ok(right_guesses > 10 && wrong_guesses > 10, "some guesses are right, some are wrong");
 #endif
+}
+
+/*
+ * With less and less memory for a guess it is a lean one, then rows are parked, and then there is
+ * none; nor is there if the host has no memory, or there are too many rows of a key.
+ */
+static void
+test_lean(void)
+{
+	static const key_shape shapes[] = {
+		KEYS_UNIFORM64, KEYS_SORTED, KEYS_REVERSE, KEYS_ZIPF1, KEYS_CLUSTER, KEYS_HEX,
+		KEYS_TWO_VALUES, KEYS_UNIFORM4
+	};
+
+	for (size_t i = 0; i < LENGTH(groups); i++)
+	{
+		unsigned	guessed = 0;
+		unsigned	lean = 0;
+		unsigned	parked = 0;
+		unsigned	in_rounds = 0;
+		uint64_t	temp = 0;
+		bool		passed = true;
+
+		/* in 16 parts there are too few sampled keys */
+		if (groups[i] == NULL || groups[i]->ndevices > 8 || (small_run && i % 2 == 1) ||
+			GS_SEGMENT_SHIFT > 12)
+			continue;
+		groups[i]->options = (gs_device_options) {
+			.device_rows = 1, .bucket_rows = 2000, .guess_rows = 1
+		};
+		for (size_t s = 0; s < LENGTH(shapes); s++)
+			for (unsigned eighths = s % 2; eighths < 13; eighths += 1 + (i > 0))
+			{
+				/* as many rows of each device, for bins to have enough sampled keys */
+				sort_case	c = plain_case(shapes[s], 50003 + 20000 * (groups[i]->ndevices - 1));
+				device_setup setup = {.span_shift = eighths % 2 == 0 ? 0 : CASE_SHORT_PARTS};
+				uint64_t	rows = c.nrows / groups[i]->ndevices;
+				prepared_case *prepared;
+				gs_device_result result;
+
+				c.planes[0].bytes = shapes[s] == KEYS_HEX;
+				c.id_bytes = s % 2 == 0 ? 4 : 8;
+				c.want_equal = eighths % 3 > 0;
+				setup.park_rows = eighths == 7 ? 1000 : c.nrows + c.nrows / 2;
+				prepared = case_prepare(&c);
+				temp = temp_bytes(groups[i], rows);
+				groups[i]->options.memory_bytes = 250000 + temp +
+					rows * (8 + c.id_bytes) * (13 - eighths) / 8;
+				passed &= device_case_passes(prepared, groups[i], &setup, &result);
+				guessed += result.guessed;
+				lean += result.guessed && result.parked_rows == 0;
+				parked += result.parked_rows > 0;
+				in_rounds += result.rounds > 1;
+				passed &= eighths != 7 || result.parked_rows <= 1000;
+				case_release(prepared);
+			}
+		tap_note("%u guessed, %u of them had room, %u parked; %u in rounds", guessed, lean, parked,
+				 in_rounds);
+		/* what devices need beside rows may be more than rows take */
+		tap_ok(passed && (temp > 16384 || (lean + parked > 4 && parked > 2 && in_rounds > 2)),
+			   "lean guesses, %u devices", groups[i]->ndevices);
+	}
 }
 
 /* What a result says about itself. */
@@ -617,6 +676,7 @@ main(int argc, char **argv)
 	test_resident();
 	test_random();
 	test_guess();
+	test_lean();
 	test_result();
 	test_exchanged();
 	for (size_t i = 0; i < LENGTH(groups); i++)

@@ -78,7 +78,8 @@ gs_sum_row(gs_row_sums *sums, uint64_t key, uint64_t id)
  * once, so its next use has to be in an operation that is ordered behind the last one.  A pointer
  * is valid on the device that allocated it; on a peer that can_reach() it as a target of scatter();
  * elsewhere for copy() only.  Input planes are read where they are: a pointer into memory that the
- * device was told of (host_register) is as good as one to its own memory for reading.
+ * device was told of (host_register) is as good as one to its own memory for reading, and as a
+ * target of scatter().
  *
  * Order: operations on one queue run in the order of their calls, and operations on different
  * queues only wait for each other through events.  Every call returns at once if the device can
@@ -254,7 +255,8 @@ typedef struct gs_scatter
 	 */
 	const void *tile_counts;
 
-	unsigned	ntargets;		/* in ascending order of begin, without gaps */
+	/* in ascending order of begin, without gaps; also in host memory that the device was told of */
+	unsigned	ntargets;
 	const gs_target *targets;
 	void	   *temp;			/* memory of scatter_temp_bytes() */
 } gs_scatter;

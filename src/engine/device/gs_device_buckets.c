@@ -17,6 +17,9 @@
 /* So many buckets of each device are begun before the first is looked at. */
 #define TRIED_BUCKETS	2
 
+/* If some are parked, a bucket is marked and checked when so many behind it are being sorted. */
+#define CLOSED_BEHIND	TRIED_BUCKETS
+
 /* The buckets of a round's shares; each device has one share. */
 typedef struct round_buckets
 {
@@ -68,10 +71,23 @@ static gs_pairs
 bucket_pairs(const gs_device_job *job, unsigned d, const gs_bucket *bucket, bool in_spare)
 {
 	const gs_job_device *jd = &job->devices[d];
-	uint64_t	row = job->guess != NULL ? gs_guess_row(job, bucket)
+	uint64_t	row = job->guess != NULL ? gs_guess_bin(job, bucket)->row
 		: bucket->begin - gs_plan_cuts(job->plan)[bucket->share];
 
 	return pairs_at(job, in_spare ? jd->spare : jd->pairs, row);
+}
+
+/* Copies a bucket out of a queue's spare if it is there, which is for others to be sorted with. */
+static gs_status
+leave_spare(gs_device_job *job, unsigned d, gs_queue queue, const gs_bucket *bucket,
+			bool *in_spare)
+{
+	if (!job->overlap || !*in_spare)
+		return GS_OK;
+	*in_spare = false;
+	return copy_back(job, d, queue, bucket_pairs(job, d, bucket, false),
+					 job->devices[d].queue_spares[queue == GS_QUEUE_WORK2],
+					 bucket->end - bucket->begin);
 }
 
 /*
@@ -85,25 +101,22 @@ order_bucket(gs_device_job *job, unsigned d, gs_queue queue, const gs_bucket *bu
 	gs_job_device *jd = &job->devices[d];
 	uint64_t	nrows = bucket->end - bucket->begin;
 	bool	   *in_spare = &jd->in_spare[ordinal];
-	gs_pairs	from = bucket_pairs(job, d, bucket, *in_spare);
-	gs_pairs	other = job->overlap ? jd->queue_spares[queue == GS_QUEUE_WORK2]
-		: bucket_pairs(job, d, bucket, !*in_spare);
+	gs_pairs	pairs = bucket_pairs(job, d, bucket, false);
+	gs_pairs	spare = job->overlap ? jd->queue_spares[queue == GS_QUEUE_WORK2]
+		: bucket_pairs(job, d, bucket, true);
 	bool		moved = false;
 
 	if (bucket->bits == 0 || nrows < 2)
-		return GS_OK;
-	GS_DO(job, d, sort, queue, from, other, job->args.id_bytes, nrows, low_bit, bucket->bits,
+		return leave_spare(job, d, queue, bucket, in_spare);
+	GS_DO(job, d, sort, queue, *in_spare ? spare : pairs, *in_spare ? pairs : spare,
+		  job->args.id_bytes, nrows, low_bit, bucket->bits,
 		  jd->sort_temp[queue == GS_QUEUE_WORK2], &moved);
-	if (moved && job->overlap)
-	{
-		GS_TRY(copy_back(job, d, queue, from, other, nrows));
-		moved = false;
-	}
 	*in_spare = moved != *in_spare;
+	GS_TRY(leave_spare(job, d, queue, bucket, in_spare));
 	if (low_bit == 0)
 		return GS_OK;
 	job->stopped_early = true;
-	GS_DO(job, d, sort_runs, queue, moved ? other : from, job->args.id_bytes, nrows, low_bit,
+	GS_DO(job, d, sort_runs, queue, *in_spare ? spare : pairs, job->args.id_bytes, nrows, low_bit,
 		  jd->sort_temp[queue == GS_QUEUE_WORK2], &jd->tables->unsorted[ordinal]);
 	return GS_OK;
 }
@@ -116,6 +129,8 @@ sort_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned or
 	gs_queue	queue = ordinal & 1 ? GS_QUEUE_WORK2 : GS_QUEUE_WORK;
 
 	jd->in_spare[ordinal] = false;
+	if (job->lean)
+		GS_TRY(gs_lean_fetch(job, d, queue, bucket, ordinal));
 	gs_job_span_begin(job, d, queue, "sort");
 	if (job->guess != NULL)
 		GS_TRY(gs_guess_gather(job, d, queue, bucket, &jd->in_spare[ordinal]));
@@ -347,6 +362,63 @@ sort_whole(gs_device_job *job, const round_buckets *buckets, unsigned round)
 	return finish_buckets(job, buckets, first_share);
 }
 
+/* Marks and checks a bucket; when the next one is checked, too, its place may be another one's. */
+static gs_status
+close_bucket(gs_device_job *job, unsigned d, const gs_bucket *bucket, unsigned ordinal)
+{
+	if (ordinal & 1)
+		GS_TRY(gs_job_follow(job, d, GS_QUEUE_WORK, d, GS_QUEUE_WORK2));
+	if (job->args.equal.parts != NULL)
+		GS_TRY(mark_bucket(job, d, bucket, ordinal));
+	GS_TRY(check_bucket(job, d, bucket, ordinal));
+	GS_DO(job, d, record, GS_QUEUE_WORK, &job->devices[d].checked[ordinal]);
+	return GS_OK;
+}
+
+/* Looks at the first buckets, and sorts those by all bits that came out unsorted. */
+static gs_status
+look_at_first(gs_device_job *job, const round_buckets *buckets)
+{
+	GS_TRY(follow_second_queue(job));
+	GS_TRY(gs_early_look(job));
+	for (unsigned d = 0; d < job->ndevices; d++)
+		for (unsigned i = 0; i < CLOSED_BEHIND && i < buckets->count[d]; i++)
+			job->stop_early = job->stop_early && !job->devices[d].unsorted[i];
+	return job->stop_early ? GS_OK : for_buckets(job, buckets, 0, CLOSED_BEHIND, sort_unsorted);
+}
+
+/*
+ * Sorts buckets of which some are parked.  Each is checked while the next ones are sorted, so that
+ * others can have its place.  So when the last one is sorted there is no way back to one that came
+ * out unsorted: then returns GS_NO_SPACE, for all to be sorted without a guess.
+ */
+static gs_status
+sort_parked(gs_device_job *job, const round_buckets *buckets)
+{
+	GS_TRY(gs_early_begin_round(job));
+	if (job->args.equal.parts != NULL)
+		GS_TRY(clear_bitmaps(job, 0));
+	for (unsigned d = 0; d < job->ndevices; d++)
+		GS_TRY(gs_job_follow(job, d, GS_QUEUE_WORK2, d, GS_QUEUE_WORK));
+	for (unsigned i = 0; i < buckets->most + CLOSED_BEHIND; i++)
+	{
+		if (i == CLOSED_BEHIND && job->stopped_early)
+			GS_TRY(look_at_first(job, buckets));
+		GS_TRY(for_buckets(job, buckets, i, i + 1, sort_bucket));
+		if (i >= CLOSED_BEHIND)
+			GS_TRY(for_buckets(job, buckets, i - CLOSED_BEHIND, i - CLOSED_BEHIND + 1,
+							   close_bucket));
+	}
+	for (unsigned d = 0; d < job->ndevices; d++)
+		for (unsigned i = 0; i < buckets->count[d]; i++)
+			job->devices[d].device->ops->release(job->devices[d].device,
+												 job->devices[d].checked[i]);
+	if (!job->stopped_early || !job->stop_early)
+		return GS_OK;
+	GS_TRY(gs_early_look(job));
+	return any_unsorted(job, buckets) ? GS_NO_SPACE : GS_OK;
+}
+
 /* Sorts buckets by the first section of the key, then what ties by the others. */
 static gs_status
 sort_sections(gs_device_job *job, const round_buckets *buckets, unsigned round)
@@ -373,7 +445,9 @@ gs_buckets_round(gs_device_job *job, unsigned round)
 	round_buckets buckets;
 
 	find_buckets(job, round, &buckets);
-	if (whole)
+	if (job->result->parked_rows > 0)
+		GS_TRY(sort_parked(job, &buckets));
+	else if (whole)
 		GS_TRY(sort_whole(job, &buckets, round));
 	else
 		GS_TRY(sort_sections(job, &buckets, round));

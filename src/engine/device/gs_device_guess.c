@@ -17,9 +17,9 @@
  * sort goes on as if there had not been one: the words are where they were uploaded to.  Nothing
  * that is returned rests on the sample.
  *
- * That takes a key that is one plane's words, which are taken as they are, and room for all pairs
- * beside the words; and nothing that was uploaded ahead, as a sample of what comes first says
- * nothing of the rest.
+ * That takes a key that is one plane's words, which are taken as they are, and nothing that was
+ * uploaded ahead, as a sample of what comes first says nothing of the rest; and room for all pairs,
+ * twice, beside the words.  If there is less, the guess is a lean one (gs_device_lean.c).
  */
 #include <stdlib.h>
 
@@ -28,6 +28,8 @@
 
 /* Each key that is sampled costs a cache miss of the host. */
 #define ROWS_A_SAMPLED_KEY	4096
+/* ... but the more of them there are, the less room regions need to spare. */
+#define ROWS_A_LEAN_KEY		1024
 #define MIN_SAMPLED_KEYS	4096
 #define MAX_SAMPLED_KEYS	65536
 
@@ -73,7 +75,10 @@ device_rows(const gs_device_job *job, unsigned d)
 	return gs_job_rows(job, job->devices[d].first_segment, job->devices[d].nsegments);
 }
 
-/* Returns whether rows may be scattered while they are uploaded. */
+/*
+ * Returns whether rows may be scattered while they are uploaded.  A lean guess does with words that
+ * are on no device and, since it is that or rounds, with those that would be numbered.
+ */
 bool
 gs_guess_wanted(const gs_device_job *job)
 {
@@ -81,15 +86,16 @@ gs_guess_wanted(const gs_device_job *job)
 	uint64_t	least = job->options.guess_rows > 0 ? job->options.guess_rows
 		: GS_DEFAULT_GUESS_ROWS;
 
-	return job->args.nplanes == 1 && job->resident_planes == 1 && job->args.nrows >= least &&
-		plane->nulls.parts == NULL && !plane->bytes && job->planes[0].uploaded == 0 &&
+	return job->args.nplanes == 1 && job->args.nrows >= least && !job->guess_failed &&
+		(job->lean || (job->resident_planes == 1 && !plane->bytes)) &&
+		plane->nulls.parts == NULL && job->planes[0].uploaded == 0 &&
 		(job->store || job->ndevices == 1);
 }
 
 static uint64_t
 count_sampled(const gs_device_job *job)
 {
-	uint64_t	count = job->args.nrows / ROWS_A_SAMPLED_KEY;
+	uint64_t	count = job->args.nrows / (job->lean ? ROWS_A_LEAN_KEY : ROWS_A_SAMPLED_KEY);
 
 	count = count < MIN_SAMPLED_KEYS ? MIN_SAMPLED_KEYS : count;
 	count = count > MAX_SAMPLED_KEYS ? MAX_SAMPLED_KEYS : count;
@@ -198,17 +204,33 @@ add_node(bin_maker *maker, uint64_t prefix, unsigned shift)
 	}
 }
 
+/* Returns how many of nkeys sampled keys so many rows have. */
+static uint64_t
+keys_of(const gs_device_job *job, uint64_t nkeys, uint64_t nrows)
+{
+	return (uint64_t) ((double) nkeys * (double) nrows / (double) job->args.nrows);
+}
+
+/* Returns whether a bin has no more keys than can be sorted. */
+static bool
+bin_is_good(const gs_device_job *job, const gs_guessed_bin *bin, uint64_t nkeys)
+{
+	/* rows of equal keys need no memory to sort with, if they need not be gathered either */
+	if (job->lean && (bin->lowest < bin->highest || job->ndevices > 1) &&
+		bin->nkeys > keys_of(job, nkeys, gs_lean_most_rows(job)))
+		return false;
+	return bin->nkeys <= nkeys / job->ndevices / LARGE_DIVISOR;
+}
+
 /* Makes the tree of bins.  Returns whether it is one that rows can be scattered by. */
 static bool
 make_bins(gs_device_job *job, const uint64_t *keys, uint64_t nkeys)
 {
 	gs_guess   *guess = job->guess;
-	uint64_t	most = nkeys / job->ndevices / LARGE_DIVISOR;
 	bin_maker	maker = {
 		.keys = keys,
 		.nkeys = nkeys,
-		.bin_keys = (uint64_t) ((double) nkeys * (double) gs_memory_bucket_rows(job) /
-								(double) job->args.nrows),
+		.bin_keys = keys_of(job, nkeys, job->lean ? job->lean_rows : gs_memory_bucket_rows(job)),
 		.nshares = job->ndevices,
 		.guess = guess,
 		.tree = job->tree,
@@ -224,7 +246,7 @@ make_bins(gs_device_job *job, const uint64_t *keys, uint64_t nkeys)
 	add_node(&maker, 0, 64);
 	job->tree->nbins = guess->nbins;
 	for (unsigned bin = 0; bin < guess->nbins; bin++)
-		if (guess->bins[bin].nkeys > most)
+		if (!bin_is_good(job, &guess->bins[bin], nkeys))
 			return false;
 	return guess->bins[guess->nbins - 1].share + 1 == job->ndevices;
 }
@@ -259,9 +281,26 @@ region_rows(uint64_t found, uint64_t nkeys, uint64_t nrows)
 	return rows < (double) nrows ? (uint64_t) rows + 1 : nrows;
 }
 
+/* Lays out the regions of a bin from a position on; returns the position behind them. */
+static uint64_t
+lay_out_bin(gs_device_job *job, unsigned b, const uint64_t *sampled, uint64_t position)
+{
+	gs_guess   *guess = job->guess;
+
+	for (unsigned d = 0; d < job->ndevices; d++)
+	{
+		guess->begins[d][b] = position;
+		position += region_rows(guess->ends[d][b], sampled[d + 1] - sampled[d],
+								device_rows(job, d).nrows);
+	}
+	guess->bins[b].end = position;
+	return position;
+}
+
 /*
  * Lays out the regions: those of a bin side by side, in the order of devices, so that gathered rows
- * are in order.  Positions count through the memory of all devices.
+ * are in order.  Positions count through the memory of all devices, and then through that of the
+ * host: where it takes the bins of a share from the first one on that the device has no room for.
  */
 static void
 lay_out(gs_device_job *job, const uint64_t *keys, const uint64_t *sampled)
@@ -276,24 +315,28 @@ lay_out(gs_device_job *job, const uint64_t *keys, const uint64_t *sampled)
 	for (unsigned b = 0; b < guess->nbins; b++)
 	{
 		gs_guessed_bin *bin = &guess->bins[b];
+		uint64_t	end;
 
 		while (share < bin->share)
 			guess->bases[++share] = position;
 		bin->row = position - guess->bases[share];
-		for (unsigned d = 0; d < job->ndevices; d++)
-		{
-			guess->begins[d][b] = position;
-			position += region_rows(guess->ends[d][b], sampled[d + 1] - sampled[d],
-									device_rows(job, d).nrows);
-		}
-		bin->end_row = position - guess->bases[share];
+		end = lay_out_bin(job, b, sampled, position);
+		bin->parked = job->lean && (end - guess->bases[share] > gs_lean_capacity(job, share) ||
+									(b > 0 && bin[-1].share == share && bin[-1].parked));
+		if (!bin->parked)
+			position = end;
 	}
-	guess->bases[job->ndevices] = position;
+	while (share < job->ndevices)
+		guess->bases[++share] = position;
+	for (unsigned b = 0; b < guess->nbins; b++)
+		if (guess->bins[b].parked)
+			position = lay_out_bin(job, b, sampled, position);
+	guess->end = position;
 }
 
-/* Returns the bytes that a device needs for so many rows of its share, beside its words. */
-static size_t
-share_bytes(const gs_device_job *job, unsigned d, uint64_t nrows)
+/* Returns the bytes that a device needs for so many rows of its share, and its words. */
+size_t
+gs_guess_share_bytes(const gs_device_job *job, unsigned d, uint64_t nrows)
 {
 	gs_device  *device = job->devices[d].device;
 
@@ -303,31 +346,26 @@ share_bytes(const gs_device_job *job, unsigned d, uint64_t nrows)
 		device_rows(job, d).nrows * sizeof(uint64_t) + 64 * 1024;
 }
 
-static bool
-take_pairs(gs_device_job *job, unsigned d, uint64_t nrows, gs_pairs *pairs)
-{
-	pairs->keys = gs_job_alloc(job, d, nrows * sizeof(uint64_t));
-	pairs->ids = gs_job_alloc(job, d, nrows * job->args.id_bytes);
-	return pairs->keys != NULL && pairs->ids != NULL;
-}
-
 /* Takes memory for the regions; returns false if there is not enough for these and all words. */
 static bool
 take_regions(gs_device_job *job)
 {
 	bool		taken = true;
 
+	if (job->lean)
+		return gs_lean_take(job);
+
 	for (unsigned d = 0; d < job->ndevices && taken; d++)
 	{
 		gs_job_device *jd = &job->devices[d];
 		uint64_t	nrows = job->guess->bases[d + 1] - job->guess->bases[d];
 
-		if (share_bytes(job, d, nrows) > gs_job_available(job, d))
+		if (gs_guess_share_bytes(job, d, nrows) > gs_job_available(job, d))
 			return false;
 		jd->scatter_temp = gs_job_alloc(job, d, jd->device->ops->scatter_temp_bytes(
 			jd->device, device_rows(job, d)));
-		taken = jd->scatter_temp != NULL && take_pairs(job, d, nrows, &jd->pairs) &&
-			take_pairs(job, d, nrows, &jd->spare);
+		taken = jd->scatter_temp != NULL && gs_memory_take_pairs(job, d, nrows, &jd->pairs) &&
+			gs_memory_take_pairs(job, d, nrows, &jd->spare);
 	}
 	return taken;
 }
@@ -339,6 +377,7 @@ begin_scatter(gs_device_job *job)
 	job->keys = (gs_keys) {.width = 64};
 	job->key_plane = 0;
 	gs_proof_begin(job);
+	job->keys_summed = true;
 	GS_TRY(gs_proof_begin_round(job));
 	for (unsigned d = 0; d < job->ndevices; d++)
 	{
@@ -382,7 +421,7 @@ gs_status
 gs_guess_scatter(gs_device_job *job, unsigned d, uint64_t end)
 {
 	gs_guess   *guess = job->guess;
-	gs_target	targets[GS_MAX_DEVICES];
+	gs_target	targets[GS_MAX_DEVICES + 1];
 	gs_scatter	scatter = {
 		.keys = job->keys,
 		.id_bytes = job->args.id_bytes,
@@ -398,6 +437,10 @@ gs_guess_scatter(gs_device_job *job, unsigned d, uint64_t end)
 	for (unsigned to = 0; to < job->ndevices; to++)
 		targets[to] = (gs_target) {
 			guess->bases[to], guess->bases[to + 1] - guess->bases[to], job->devices[to].pairs
+		};
+	if (guess->end > guess->bases[job->ndevices])
+		targets[scatter.ntargets++] = (gs_target) {
+			guess->bases[job->ndevices], guess->end - guess->bases[job->ndevices], guess->parked
 		};
 	scatter.rows = gs_job_rows(job, guess->next[d], end - guess->next[d]);
 	scatter.keys.words = job->planes[0].words + guess->next[d];
@@ -418,8 +461,8 @@ gs_guess_ask(gs_device_job *job)
 }
 
 /* Returns how many rows of a device are in a bin. */
-static uint64_t
-bin_rows(const gs_guess *guess, unsigned d, unsigned bin)
+uint64_t
+gs_guess_bin_rows(const gs_guess *guess, unsigned d, unsigned bin)
 {
 	return guess->ends[d][bin] - guess->begins[d][bin];
 }
@@ -434,13 +477,12 @@ regions_sufficed(const gs_device_job *job)
 	for (unsigned bin = 0; bin < guess->nbins; bin++)
 		for (unsigned d = 0; d < job->ndevices; d++)
 		{
-			const gs_guessed_bin *b = &guess->bins[bin];
 			uint64_t	end = d + 1 < job->ndevices ? guess->begins[d + 1][bin]
-				: guess->bases[b->share] + b->end_row;
+				: guess->bins[bin].end;
 
 			if (guess->ends[d][bin] > end)
 				return false;
-			nrows += bin_rows(guess, d, bin);
+			nrows += gs_guess_bin_rows(guess, d, bin);
 		}
 	return nrows == job->args.nrows;
 }
@@ -473,9 +515,9 @@ plan_buckets(gs_device_job *job, uint64_t min, uint64_t max)
 
 		for (unsigned d = 0; d < job->ndevices; d++)
 		{
-			position += bin_rows(guess, d, bin);
+			position += gs_guess_bin_rows(guess, d, bin);
 			if (d != b->share)
-				job->result->exchanged_rows += bin_rows(guess, d, bin);
+				job->result->exchanged_rows += gs_guess_bin_rows(guess, d, bin);
 		}
 		if (position == begin)
 			continue;
@@ -496,12 +538,12 @@ gs_guess_hold(gs_device_job *job, uint64_t min, uint64_t max)
 	if (job->guess == NULL)
 		return GS_OK;
 	job->rounds = 1;
-	job->overlap = false;
+	job->overlap = job->lean;
 	job->nshares = job->ndevices;
 	if (min == max || !regions_sufficed(job) || plan_buckets(job, min, max) != GS_OK ||
-		!gs_memory_take_sorting(job))
+		(job->lean && !gs_lean_hold(job)) || !gs_memory_take_sorting(job))
 		return gs_guess_drop(job);
-	job->resident_keys = true;
+	job->resident_keys = job->result->parked_rows == 0;
 	return GS_OK;
 }
 
@@ -512,15 +554,18 @@ gs_guess_drop(gs_device_job *job)
 	GS_TRY(gs_job_drain(job));
 	for (unsigned d = 0; d < job->ndevices; d++)
 		gs_memory_give_shares(job, d);
+	if (job->lean)
+		gs_lean_end(job);
 	gs_plan_end(job->plan);
 	job->plan = NULL;
 	free(job->guess);
 	job->guess = NULL;
+	job->guess_failed = true;
 	return GS_OK;
 }
 
-static const gs_guessed_bin *
-bin_of(const gs_device_job *job, const gs_bucket *bucket)
+gs_guessed_bin *
+gs_guess_bin(const gs_device_job *job, const gs_bucket *bucket)
 {
 	const gs_bucket *buckets;
 
@@ -528,16 +573,9 @@ bin_of(const gs_device_job *job, const gs_bucket *bucket)
 	return &job->guess->bins[job->guess->bucket_bins[bucket - buckets]];
 }
 
-/* Returns where the rows of a bucket begin in the memory of its share. */
-uint64_t
-gs_guess_row(const gs_device_job *job, const gs_bucket *bucket)
-{
-	return bin_of(job, bucket)->row;
-}
-
 /*
- * Copies the rows of a bucket from their regions to the spare memory, end to end, and sets
- * *in_spare; or does nothing, if they are so already.
+ * Copies the rows of a bucket from their regions to spare memory, end to end, and sets *in_spare;
+ * or does nothing, if they are so already.
  */
 gs_status
 gs_guess_gather(gs_device_job *job, unsigned d, gs_queue queue, const gs_bucket *bucket,
@@ -545,25 +583,26 @@ gs_guess_gather(gs_device_job *job, unsigned d, gs_queue queue, const gs_bucket 
 {
 	const gs_guess *guess = job->guess;
 	gs_job_device *jd = &job->devices[d];
-	const gs_guessed_bin *b = bin_of(job, bucket);
+	const gs_guessed_bin *b = gs_guess_bin(job, bucket);
 	unsigned	bin = (unsigned) (b - guess->bins);
 	unsigned	id_bytes = job->args.id_bytes;
-	uint64_t	to = b->row;
+	gs_pairs	spare = job->lean ? jd->queue_spares[queue == GS_QUEUE_WORK2] : jd->spare;
+	uint64_t	to = job->lean ? 0 : b->row;
 
 	*in_spare = false;
-	if (bin_rows(guess, 0, bin) == bucket->end - bucket->begin)
+	if (b->parked || gs_guess_bin_rows(guess, 0, bin) == bucket->end - bucket->begin)
 		return GS_OK;
 	*in_spare = true;
 	for (unsigned from = 0; from < job->ndevices; from++)
 	{
 		uint64_t	row = guess->begins[from][bin] - guess->bases[d];
-		uint64_t	nrows = bin_rows(guess, from, bin);
+		uint64_t	nrows = gs_guess_bin_rows(guess, from, bin);
 
 		if (nrows == 0)
 			continue;
-		GS_DO(job, d, copy, queue, jd->spare.keys + to, jd->device, jd->pairs.keys + row,
+		GS_DO(job, d, copy, queue, spare.keys + to, jd->device, jd->pairs.keys + row,
 			  nrows * sizeof(uint64_t));
-		GS_DO(job, d, copy, queue, (char *) jd->spare.ids + to * id_bytes, jd->device,
+		GS_DO(job, d, copy, queue, (char *) spare.ids + to * id_bytes, jd->device,
 			  (char *) jd->pairs.ids + row * id_bytes, nrows * id_bytes);
 		to += nrows;
 	}

@@ -15,10 +15,13 @@
  * share.  All shares are equally large, within epsilon.  Rounds *overlap*: while the ids of one are
  * downloaded the next one is scattered and sorted.  So there is memory for the pairs of two shares,
  * and buckets are sorted with that of another bucket.  But if the key is wide, a share needs all
- * memory for itself.  A round reads all keys, which takes a
- * fiftieth of the time from device memory that it takes over the link.  So keys are kept in device
- * memory first of all, if they leave an eighth of it to pairs, and shares are small; other planes
- * that were resident are released once the keys are packed.
+ * memory for itself.  A round reads all keys, which takes a fiftieth of the time from device memory
+ * that it takes over the link.  So keys are kept in device memory first of all, if they leave an
+ * eighth of it to pairs, and shares are small; other planes that were resident are released once
+ * the keys are packed.
+ *
+ * Where rows are scattered while they are uploaded there are no rounds, but less or more memory
+ * than that (gs_device_guess.c, gs_device_lean.c).
  *
  * These are estimates.  If an allocation fails, or the plan can't keep a share below its capacity,
  * the caller tries again with more shares, and with keys in host memory if there would be too many.
@@ -277,8 +280,8 @@ most_bucket_rows(const gs_device_job *job, unsigned d)
 }
 
 /* Takes memory for pairs; returns false if there is none. */
-static bool
-take_pairs(gs_device_job *job, unsigned d, uint64_t rows, gs_pairs *pairs)
+bool
+gs_memory_take_pairs(gs_device_job *job, unsigned d, uint64_t rows, gs_pairs *pairs)
 {
 	pairs->keys = gs_job_alloc(job, d, rows * sizeof(uint64_t));
 	pairs->ids = gs_job_alloc(job, d, rows * job->args.id_bytes);
@@ -357,8 +360,8 @@ take_turns(gs_device_job *job, unsigned d)
 	jd->turn_bitmaps[1] = take_bitmap(job, d);
 	jd->spare = (gs_pairs) {NULL, NULL};
 	for (unsigned i = 0; i < 2; i++)
-		if (!take_pairs(job, d, rows, &jd->turn_pairs[i]) ||
-			!take_pairs(job, d, bucket_rows, &jd->queue_spares[i]))
+		if (!gs_memory_take_pairs(job, d, rows, &jd->turn_pairs[i]) ||
+			!gs_memory_take_pairs(job, d, bucket_rows, &jd->queue_spares[i]))
 			return false;
 	return job->args.equal.parts == NULL || jd->turn_bitmaps[1] != NULL;
 }
@@ -375,11 +378,13 @@ take_device(gs_device_job *job, unsigned d)
 	jd->scatter_temp = gs_job_alloc(job, d, device->ops->scatter_temp_bytes(device, chunk));
 	if (jd->scatter_temp == NULL || !take_sorting(job, d))
 		return false;
-	if (job->local_positions != NULL && !take_pairs(job, d, jd->local_rows, &jd->local))
+	if (job->local_positions != NULL &&
+		!gs_memory_take_pairs(job, d, jd->local_rows, &jd->local))
 		return false;
 	if (job->overlap)
 		return take_turns(job, d);
-	return take_pairs(job, d, rows, &jd->pairs) && take_pairs(job, d, rows, &jd->spare);
+	return gs_memory_take_pairs(job, d, rows, &jd->pairs) &&
+		gs_memory_take_pairs(job, d, rows, &jd->spare);
 }
 
 /* Takes the memory that the plan's shares need. */

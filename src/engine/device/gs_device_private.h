@@ -105,6 +105,15 @@ typedef struct gs_job_device
 	uint64_t   *turn_bitmaps[2];
 	gs_pairs	queue_spares[2];
 	gs_event_ref turn_downloaded[2];	/* the ids of such pairs were downloaded; or NULL */
+
+	/* for a lean guess: where words land, in halves of so many segments; later, spares of queues */
+	char	   *landing;
+	uint64_t	landing_bytes;
+	uint64_t	half_segments;
+	gs_event_ref half_scattered[2]; /* what landed in that half is not needed any more; or NULL */
+	uint64_t	pair_rows;		/* how many rows pairs has room for */
+	gs_event_ref checked[GS_MAX_BINS];	/* by bucket, while the round is sorted */
+
 	gs_pairs	local;			/* rows on their way, if devices exchange by copies */
 	uint64_t	local_rows;
 	void	   *scatter_temp;
@@ -145,9 +154,10 @@ typedef struct gs_guessed_bin
 	uint64_t	highest;
 	uint64_t	nkeys;			/* how many of them were sampled */
 	unsigned	share;
-	/* its regions' rows in the memory of the share: [row, end_row) */
+	bool		parked;			/* its regions are in host memory */
+	uint64_t	end;			/* position behind its regions */
+	/* where its rows are sorted, in the memory of its share */
 	uint64_t	row;
-	uint64_t	end_row;
 } gs_guessed_bin;
 
 /* Where rows go that are scattered while they are uploaded. */
@@ -156,7 +166,10 @@ typedef struct gs_guess
 	unsigned	nbins;
 	gs_guessed_bin bins[GS_MAX_BINS];
 	uint16_t	bucket_bins[GS_MAX_BINS];	/* the bin of each bucket */
-	uint64_t	bases[GS_MAX_DEVICES + 1];	/* position of the first row of each share's memory */
+	/* position of the first row of each share's memory, and of the host's for parked rows */
+	uint64_t	bases[GS_MAX_DEVICES + 1];
+	uint64_t	end;			/* position behind all regions */
+	gs_pairs	parked;			/* host memory for parked rows */
 	/* positions at which the rows of a device and bin begin, and have ended */
 	uint64_t	begins[GS_MAX_DEVICES][GS_MAX_BINS];
 	uint64_t	ends[GS_MAX_DEVICES][GS_MAX_BINS];
@@ -216,6 +229,10 @@ struct gs_device_job
 	bool		stopped_early;	/* a bucket of the round was sorted by leading bits */
 
 	gs_guess   *guess;			/* NULL: there is none */
+	bool		guess_failed;	/* there is to be no other one */
+	bool		lean;			/* the guess is a lean one, or will be; see gs_device_lean.c */
+	bool		words_lost;		/* words have landed that are on no device any more */
+	uint64_t	lean_rows;		/* rows that a bucket of a lean guess should have */
 
 	/* shares: number `round * ndevices + d` is sorted on device d */
 	unsigned	rounds;
@@ -280,11 +297,15 @@ extern bool gs_memory_packs_apart(const gs_device_job *job);
 extern uint64_t gs_memory_packed_segments(const gs_device_job *job, unsigned d);
 extern gs_status gs_memory_shares(gs_device_job *job, unsigned min_rounds);
 extern gs_status gs_memory_take(gs_device_job *job);
+extern bool gs_memory_take_pairs(gs_device_job *job, unsigned d, uint64_t rows, gs_pairs *pairs);
 extern uint64_t gs_memory_bucket_rows(const gs_device_job *job);
 extern bool gs_memory_take_sorting(gs_device_job *job);
 extern void gs_memory_give_shares(gs_device_job *job, unsigned d);
 
 /* ---------- upload: words to the devices, and what they say about the key ---------- */
+
+/* So many segments are uploaded in one piece: a group. */
+#define GS_GROUP_SEGMENTS	8
 
 extern void gs_upload_expect(gs_device_job *job, uint64_t nrows);
 extern gs_status gs_upload_ahead(gs_device_job *job, unsigned plane, uint64_t segment,
@@ -293,6 +314,7 @@ extern gs_status gs_upload_forget(gs_device_job *job, unsigned plane);
 extern void gs_upload_drop(gs_device_job *job);
 extern gs_status gs_upload_release(gs_device_job *job, int kept);
 extern gs_status gs_upload_planes(gs_device_job *job);
+extern gs_status gs_upload_again(gs_device_job *job);
 extern gs_status gs_upload_layout(gs_device_job *job);
 
 /* ---------- guess: rows scattered while they are uploaded ---------- */
@@ -303,9 +325,25 @@ extern gs_status gs_guess_scatter(gs_device_job *job, unsigned d, uint64_t end);
 extern gs_status gs_guess_ask(gs_device_job *job);
 extern gs_status gs_guess_hold(gs_device_job *job, uint64_t min, uint64_t max);
 extern gs_status gs_guess_drop(gs_device_job *job);
-extern uint64_t gs_guess_row(const gs_device_job *job, const gs_bucket *bucket);
+extern gs_guessed_bin *gs_guess_bin(const gs_device_job *job, const gs_bucket *bucket);
+extern uint64_t gs_guess_bin_rows(const gs_guess *guess, unsigned d, unsigned bin);
+extern size_t gs_guess_share_bytes(const gs_device_job *job, unsigned d, uint64_t nrows);
 extern gs_status gs_guess_gather(gs_device_job *job, unsigned d, gs_queue queue,
 								 const gs_bucket *bucket, bool *in_spare);
+
+/* ---------- lean: a guess in little memory; words that land, rows that are parked ---------- */
+
+extern void gs_lean_begin(gs_device_job *job);
+extern uint64_t *gs_lean_land(const gs_device_job *job, unsigned d, uint64_t segment);
+extern bool gs_lean_half_begins(const gs_device_job *job, unsigned d, uint64_t segment);
+extern gs_status gs_lean_await(gs_device_job *job, unsigned d, uint64_t segment);
+extern uint64_t gs_lean_most_rows(const gs_device_job *job);
+extern uint64_t gs_lean_capacity(const gs_device_job *job, unsigned d);
+extern bool gs_lean_take(gs_device_job *job);
+extern bool gs_lean_hold(gs_device_job *job);
+extern gs_status gs_lean_fetch(gs_device_job *job, unsigned d, gs_queue queue,
+							   const gs_bucket *bucket, unsigned ordinal);
+extern void gs_lean_end(gs_device_job *job);
 
 /* ---------- partition: keys, histograms, and scattering of rows to their shares ---------- */
 

@@ -198,14 +198,22 @@ report_plan(gs_device_job *job)
 
 /*
  * Sorts rows that were scattered while they were uploaded: all of them are there, as the host has
- * waited for what the devices have counted.
+ * waited for what the devices have counted.  There is no guess afterwards if that can't be done.
  */
 static gs_status
 sort_guessed(gs_device_job *job)
 {
+	gs_status	status;
+
 	report_plan(job);
 	GS_TRY(gs_result_begin(job, job->result->buckets));
-	return gs_buckets_round(job, 0);
+	status = gs_buckets_round(job, 0);
+	if (status != GS_NO_SPACE || !job->lean)
+		return status;
+	GS_TRY(gs_job_drain(job));
+	gs_result_end(job);
+	GS_TRY(gs_guess_drop(job));
+	return gs_upload_again(job);
 }
 
 /* Plans shares, at least min_rounds a device, and sorts them. */
@@ -267,7 +275,9 @@ sort_rows(gs_device_job *job)
 	if (job->layout.key_bits == 0)
 		return gs_result_identity(job);
 	if (job->guess != NULL)
-		return sort_guessed(job);
+		GS_TRY(sort_guessed(job));
+	if (job->guess != NULL)
+		return GS_OK;
 
 	GS_TRY(gs_partition_keys(job));
 	gs_early_choose(job);

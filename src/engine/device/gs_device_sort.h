@@ -88,6 +88,13 @@ typedef struct gs_device_args
 	unsigned	id_bytes;		/* 4 or 8 */
 	gs_span		ids;			/* out: nrows row ids */
 	gs_span		equal;			/* out, as in gs_sort_args; parts NULL: not wanted */
+
+	/*
+	 * Host memory that the devices were told of, for rows that device memory has no room for; what
+	 * was in it is lost.  NULL: there is none.  8 + id_bytes for each row is the most of use.
+	 */
+	void	   *park;
+	uint64_t	park_bytes;
 	const volatile int *cancel;
 } gs_device_args;
 
@@ -109,6 +116,7 @@ typedef struct gs_device_result
 	bool		presorted;
 	bool		resident;		/* keys were in device memory in all rounds */
 	bool		guessed;		/* rows were scattered while they were uploaded */
+	uint64_t	parked_rows;	/* ... and so many to host memory, as device memory was full */
 } gs_device_result;
 
 typedef struct gs_device_job gs_device_job;

@@ -21,12 +21,8 @@
 
 #include "engine/device/gs_device_private.h"
 
-/*
- * How many segments are given memory in one piece (a *run*), and how many are uploaded in one piece
- * (a *group*).
- */
+/* How many segments are given memory in one piece: a *run*. */
 #define RUN_SEGMENTS	16
-#define GROUP_SEGMENTS	8
 
 /*
  * So many groups of each device, at most, are on their way while keys are sampled: to read 65536
@@ -435,14 +431,16 @@ upload_group(gs_device_job *job, unsigned d, unsigned plane, uint64_t *segment, 
 	uint64_t	first = *segment;
 	bool		resident = plane < job->resident_planes;
 
-	for (; *segment < end && *segment - first < GROUP_SEGMENTS; ++*segment)
+	if (job->lean)
+		GS_TRY(gs_lean_await(job, d, first));
+	for (; *segment < end && *segment - first < GS_GROUP_SEGMENTS; ++*segment)
 	{
 		uint64_t	s = *segment;
 		const uint64_t *to;
 
-		if (p->words[s] != NULL)
+		if (p->words[s] != NULL || (job->lean && s > first && gs_lean_half_begins(job, d, s)))
 			break;
-		to = resident ? place_segment(job, p, d, s) : NULL;
+		to = job->lean ? gs_lean_land(job, d, s) : resident ? place_segment(job, p, d, s) : NULL;
 		if (s > first && (to == NULL || to != p->words[s - 1] + GS_SEGMENT_ROWS ||
 						  p->host_words[s] != p->host_words[s - 1] + GS_SEGMENT_ROWS))
 			break;
@@ -470,11 +468,33 @@ upload_group(gs_device_job *job, unsigned d, unsigned plane, uint64_t *segment, 
 static uint64_t
 groups_before_guess(const gs_device_job *job)
 {
-	uint64_t	groups = most_segments(job) / GROUP_SEGMENTS / 4;
+	uint64_t	groups = most_segments(job) / GS_GROUP_SEGMENTS / 4;
 
 	if (!gs_guess_wanted(job))
 		return UINT64_MAX;
-	return groups < SAMPLING_GROUPS ? groups : SAMPLING_GROUPS;
+	groups = groups < SAMPLING_GROUPS ? groups : SAMPLING_GROUPS;
+	for (unsigned d = 0; d < job->ndevices && job->lean; d++)
+		if (groups > 2 * job->devices[d].half_segments / GS_GROUP_SEGMENTS)
+			groups = 2 * job->devices[d].half_segments / GS_GROUP_SEGMENTS;
+	return groups;
+}
+
+/*
+ * Guesses where rows go, and has those scattered that have been uploaded so far.  If there is no
+ * guess, words that have landed are uploaded again.
+ */
+static gs_status
+make_guess(gs_device_job *job, uint64_t *next)
+{
+	GS_TRY(gs_guess_make(job));
+	for (unsigned d = 0; d < job->ndevices; d++)
+	{
+		if (job->words_lost)
+			next[d] = job->devices[d].first_segment;
+		GS_TRY(gs_guess_scatter(job, d, next[d]));
+	}
+	job->words_lost = false;
+	return GS_OK;
 }
 
 /*
@@ -488,9 +508,11 @@ upload_plane(gs_device_job *job, unsigned plane)
 	bool		bytes = job->alphabets != NULL && job->args.planes[plane].bytes;
 	bool		again = (p->nulls != NULL || bytes) && p->uploaded > 0;
 	uint64_t	next[GS_MAX_DEVICES];
-	uint64_t	guess_at = groups_before_guess(job);
+	uint64_t	guess_at;
 	bool		more = true;
 
+	gs_lean_begin(job);
+	guess_at = groups_before_guess(job);
 	if (again)
 		GS_TRY(clear_stats(job, plane));
 	for (unsigned d = 0; d < job->ndevices; d++)
@@ -500,7 +522,7 @@ upload_plane(gs_device_job *job, unsigned plane)
 		more = false;
 		GS_TRY(gs_job_poll(job));
 		if (turn == guess_at)
-			GS_TRY(gs_guess_make(job));
+			GS_TRY(make_guess(job, next));
 		for (unsigned d = 0; d < job->ndevices; d++)
 			if (next[d] < job->devices[d].first_segment + job->devices[d].nsegments)
 			{
@@ -514,6 +536,17 @@ upload_plane(gs_device_job *job, unsigned plane)
 			GS_TRY(fold_rows(job, d, plane, gs_job_rows(job, job->devices[d].first_segment,
 															 job->devices[d].nsegments)));
 	return GS_OK;
+}
+
+/*
+ * Uploads the words of the first plane anew, which a guess has lost; they have been folded into the
+ * statistics before, and once more does not change these.
+ */
+gs_status
+gs_upload_again(gs_device_job *job)
+{
+	job->words_lost = false;
+	return upload_plane(job, 0);
 }
 
 /* Puts the uploads of all words on queues, and the collection of their statistics. */
@@ -619,5 +652,5 @@ gs_upload_layout(gs_device_job *job)
 		gs_layout_add_plane(&job->layout, p, &plane, &sum, job->args.nrows);
 		GS_TRY(gs_guess_hold(job, sum.min, sum.max));
 	}
-	return GS_OK;
+	return job->words_lost ? gs_upload_again(job) : GS_OK;
 }

@@ -7,8 +7,8 @@
  * nothing to do.
  *
  * To test what happens when a device fails, the operation of a given number can be made to fail,
- * once, or rows to come out damaged.  Under the address sanitizer, memory of the arena that is not
- * handed out is poisoned, and blocks have some distance.
+ * once, or rows to come out damaged.  What would cross the link is counted.  Under the address
+ * sanitizer, memory of the arena that is not handed out is poisoned, and blocks have some distance.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +65,7 @@ typedef struct simulated_device
 	uint64_t	spoil_every;
 	uint64_t	moves;			/* how many operations have moved rows */
 	uint64_t	spoilt;
+	gs_simulated_traffic traffic;
 	simulated_trace trace;
 } simulated_device;
 
@@ -332,10 +333,52 @@ release_event(gs_device *device, gs_event_ref event)
 	free(event);
 }
 
+/* Returns whether memory is not the device's. */
+static bool
+is_foreign(const gs_device *device, const void *memory)
+{
+	const simulated_device *simulated = (const simulated_device *) device;
+
+	return (size_t) ((const char *) memory - (const char *) simulated->memory) >=
+		simulated->memory_bytes;
+}
+
+/* Counts words of rows that an operation reads where they are. */
+static void
+read_words(gs_device *device, gs_rows rows, const uint64_t *const *words)
+{
+	uint64_t	full = rows.nrows >> GS_SEGMENT_SHIFT;
+
+	for (uint64_t s = 0; words != NULL && s < gs_rows_segments(rows); s++)
+		if (is_foreign(device, words[s]))
+			simulated_of(device)->traffic.up += sizeof(uint64_t) *
+				(s < full ? GS_SEGMENT_ROWS : rows.nrows & (GS_SEGMENT_ROWS - 1));
+}
+
+/* Counts rows that were scattered from these positions on, if their targets are elsewhere. */
+static void
+stored_rows(gs_device *device, const gs_scatter *args, const uint64_t *positions)
+{
+	for (unsigned t = 0; t < args->ntargets; t++)
+		for (unsigned bin = 0; bin < args->tree->nbins; bin++)
+		{
+			const gs_target *target = &args->targets[t];
+			uint64_t	begin = positions[bin] > target->begin ? positions[bin] : target->begin;
+			uint64_t	end = target->begin + target->nrows;
+
+			if (args->positions[bin] < end)
+				end = args->positions[bin];
+			if (begin < end && is_foreign(device, target->pairs.keys))
+				simulated_of(device)->traffic.down += (end - begin) *
+					(sizeof(uint64_t) + args->id_bytes);
+		}
+}
+
 static gs_status
 upload(gs_device *device, gs_queue queue, void *to, const void *from, size_t bytes)
 {
 	BEGIN(device, "upload");
+	simulated_of(device)->traffic.up += bytes;
 	memcpy(to, from, bytes);
 	return GS_OK;
 }
@@ -344,6 +387,7 @@ static gs_status
 download(gs_device *device, gs_queue queue, void *to, const void *from, size_t bytes)
 {
 	BEGIN(device, "download");
+	simulated_of(device)->traffic.down += bytes;
 	memcpy(to, from, bytes);
 	return GS_OK;
 }
@@ -372,6 +416,7 @@ plane_stats(gs_device *device, gs_queue queue, gs_rows rows, gs_plane_rows plane
 			gs_plane_stats *stats, gs_alphabets *alphabets)
 {
 	BEGIN(device, "plane_stats");
+	read_words(device, rows, plane.words);
 	gs_simulated_stats(rows, plane, stats, alphabets);
 	return GS_OK;
 }
@@ -381,6 +426,8 @@ pack(gs_device *device, gs_queue queue, gs_rows rows, const gs_section *section,
 	 const gs_plane_rows *planes, uint64_t *const *packed)
 {
 	BEGIN(device, "pack");
+	for (unsigned i = 0; i < section->npieces; i++)
+		read_words(device, rows, planes[i].words);
 	gs_simulated_pack(rows, section, planes, packed);
 	return GS_OK;
 }
@@ -391,6 +438,7 @@ histogram(gs_device *device, gs_queue queue, gs_rows rows, gs_keys keys, unsigne
 		  const gs_counted *counted, uint64_t (*counts)[GS_DEVICE_DIGITS], void *tile_counts)
 {
 	BEGIN(device, "histogram");
+	read_words(device, rows, keys.words);
 	gs_simulated_histogram(rows, keys, ncounted, counted, counts);
 	if (tile_counts != NULL)
 		*(uint64_t *) tile_counts = rows.nrows;
@@ -431,7 +479,9 @@ scatter(gs_device *device, gs_queue queue, const gs_scatter *args)
 		return GS_INVALID;
 	}
 	memcpy(positions, args->positions, sizeof(positions));
+	read_words(device, args->rows, args->keys.words);
 	gs_simulated_scatter(args);
+	stored_rows(device, args, positions);
 	scattered_rows(device, args, positions);
 	return GS_OK;
 }
@@ -513,6 +563,7 @@ static gs_status
 sum_rows(gs_device *device, gs_queue queue, gs_rows rows, gs_keys keys, gs_row_sums *sums)
 {
 	BEGIN(device, "sum_rows");
+	read_words(device, rows, keys.words);
 	gs_simulated_sum_rows(rows, keys, sums);
 	return GS_OK;
 }
@@ -685,4 +736,10 @@ uint64_t
 gs_simulated_device_spoilt(const gs_device *device)
 {
 	return ((const simulated_device *) device)->spoilt;
+}
+
+gs_simulated_traffic
+gs_simulated_device_traffic(const gs_device *device)
+{
+	return ((const simulated_device *) device)->traffic;
 }

@@ -48,4 +48,14 @@ extern void gs_simulated_device_spoil(gs_device *device, gs_damage damage, uint6
 /* Returns how often the device has done damage. */
 extern uint64_t gs_simulated_device_spoilt(const gs_device *device);
 
+/* Bytes that would cross the link of a device that is the only one of its group. */
+typedef struct gs_simulated_traffic
+{
+	uint64_t	up;				/* uploaded, or words that kernels read in host memory */
+	uint64_t	down;			/* downloaded, or stored in host memory */
+} gs_simulated_traffic;
+
+/* Returns what has crossed the link since the device was opened. */
+extern gs_simulated_traffic gs_simulated_device_traffic(const gs_device *device);
+
 #endif							/* GS_SIMULATED_DEVICE_H */
