@@ -164,6 +164,9 @@ typedef struct gsd_work
 	uint64_t	fed_segments[GS_MAX_PLANES];
 	gs_reorder *reorder;		/* NULL: no rows to be reordered were uploaded so far */
 	uint64_t	fed_extents;	/* extents of rows that were uploaded */
+	/* extents that rows are parked in while the job is sorted */
+	uint32_t	first_park;
+	uint32_t	park_extents;
 } gsd_work;
 
 /* Sets up a sorter, whose group the caller has set already. */

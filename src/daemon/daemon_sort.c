@@ -68,11 +68,42 @@ begin_device_job(gsd_sorter *sorter, gsd_work *work, uint64_t expected_rows)
 	return status;
 }
 
+/*
+ * Takes extents for rows that the devices have no room for, as many as are of use, if there are as
+ * many side by side that nobody has.  A session that wants some meanwhile goes on in memory of its
+ * own.
+ */
+static void
+take_park(gsd_sorter *sorter, gsd_work *work)
+{
+	const gsd_pool *pool = sorter->common->pool;
+	gs_device_args *args = &sorter->arguments.args;
+	uint64_t	bytes = gs_device_park_bytes(work->job, args);
+	uint64_t	count = (bytes + GSD_EXTENT_BYTES - 1) / GSD_EXTENT_BYTES;
+
+	if (count == 0 || count > pool->header->nextents || work->park_extents > 0 ||
+		!gsd_take_row(pool->header, (uint32_t) count, GSD_OWNER_DAEMON, &work->first_park))
+		return;
+	work->park_extents = (uint32_t) count;
+	args->park = gsd_extent(pool, work->first_park);
+	args->park_bytes = count * GSD_EXTENT_BYTES;
+}
+
+/* Gives them back, when no device uses them any more. */
+static void
+give_park(gsd_sorter *sorter, gsd_work *work)
+{
+	for (uint32_t i = 0; i < work->park_extents; i++)
+		gsd_give_extent(sorter->common->pool->header, work->first_park + i, GSD_OWNER_DAEMON);
+	work->park_extents = 0;
+}
+
 static void
 end_device_job(gsd_sorter *sorter, gsd_work *work)
 {
 	gs_device_end(work->job);
 	work->job = NULL;
+	give_park(sorter, work);
 	publish_used_bytes(sorter);
 }
 
@@ -321,6 +352,8 @@ gsd_work_sort(gsd_sorter *sorter, gsd_work *work, unsigned n, const char **messa
 		return status;
 	keep_trace(sorter, sorter->arguments.traced);
 	status = begin_device_job(sorter, work, sorter->arguments.args.nrows);
+	if (status == GS_OK)
+		take_park(sorter, work);
 	if (status == GS_OK)
 		status = gs_device_run(work->job, &sorter->arguments.args, &sorter->result, message);
 	if (status != GS_OK)

@@ -127,6 +127,29 @@ gsd_take_any(gsd_header *header, uint32_t owner, uint32_t *extent)
 	return true;
 }
 
+bool
+gsd_take_row(gsd_header *header, uint32_t count, uint32_t owner, uint32_t *first)
+{
+	uint32_t	found = 0;
+	uint32_t	taken = 0;
+	uint32_t	i = header->nextents;
+
+	while (found < count && i-- > 0)
+		found = atomic_load_explicit(&header->owners[i], memory_order_relaxed) == GSD_OWNER_NONE
+			? found + 1 : 0;
+	if (count == 0 || found < count)
+		return false;
+	while (taken < count && gsd_take_extent(header, i + taken, owner))
+		taken++;
+	*first = i;
+	if (taken == count)
+		return true;
+	/* somebody was faster */
+	while (taken-- > 0)
+		gsd_give_extent(header, i + taken, owner);
+	return false;
+}
+
 void
 gsd_give_extent(gsd_header *header, uint32_t extent, uint32_t owner)
 {
@@ -283,6 +306,7 @@ gsd_daemon_died(gsd_header *header)
 {
 	for (unsigned i = 0; i < GSD_MAX_JOBS; i++)
 		fail_job(&header->jobs[i]);
+	gsd_give_all(header, GSD_OWNER_DAEMON);
 	gsd_reap_jobs(header);
 }
 

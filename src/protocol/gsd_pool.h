@@ -55,13 +55,14 @@
 #define GSD_MAX_SPANS		512
 
 /*
- * An element of owners[] is GSD_OWNER_NONE, a backend's owner word, or GSD_OWNER_JOB | job number.
- * The lower bits of a backend's owner word are its pid, which is below 2^22 on Linux.  Above them
- * is the number, from 1, of a sort of the backend that several processes collect rows for, or 0 for
- * what is the backend's alone.
+ * An element of owners[] is GSD_OWNER_NONE, a backend's owner word, GSD_OWNER_JOB | job number, or
+ * GSD_OWNER_DAEMON.  The lower bits of a backend's owner word are its pid, which is below 2^22 on
+ * Linux.  Above them is the number, from 1, of a sort of the backend that several processes collect
+ * rows for, or 0 for what is the backend's alone.
  */
 #define GSD_OWNER_NONE		0u
 #define GSD_OWNER_JOB		0x80000000u
+#define GSD_OWNER_DAEMON	(GSD_OWNER_JOB | GSD_MAX_JOBS)
 #define GSD_OWNER_PID_BITS	22
 #define GSD_OWNER_SORTS		(1u << (31 - GSD_OWNER_PID_BITS))
 
@@ -424,6 +425,12 @@ extern bool gsd_take_extent(gsd_header *header, uint32_t extent, uint32_t owner)
 extern bool gsd_take_any(gsd_header *header, uint32_t owner, uint32_t *extent);
 extern void gsd_give_extent(gsd_header *header, uint32_t extent, uint32_t owner);
 
+/*
+ * Takes `count` extents that lie side by side, the highest that there are, and sets *first; returns
+ * false if there are none.
+ */
+extern bool gsd_take_row(gsd_header *header, uint32_t count, uint32_t owner, uint32_t *first);
+
 /* Makes an extent of `owner` the property of a job that the daemon may still write for. */
 extern void gsd_leave_extent(gsd_header *header, uint32_t extent, uint32_t owner, uint32_t job);
 
@@ -450,7 +457,8 @@ extern unsigned gsd_reap_jobs(gsd_header *header);
 /*
  * Plays the part of the daemon when none is alive and the last one was reaped.  Jobs that are OPEN
  * or RUN become FAILED with GSD_FAILURE_GONE, unless they are DONE, and their backends are woken;
- * all other jobs become IDLE.  May be called again and again until the next daemon is started.
+ * all other jobs become IDLE.  The daemon's extents are given back.  May be called again and again
+ * until the next daemon is started.
  */
 extern void gsd_daemon_died(gsd_header *header);
 

@@ -19,13 +19,29 @@
 #define ARENA_BYTES		((size_t) 16 << 20)
 #define PAIR_BYTES		12
 
+/* Returns how many rows there should be host memory for. */
+static uint64_t
+park_rows(gs_group *group)
+{
+	gs_span_plane plane = {.words = {NULL, 63}};
+	gs_device_args args = {.nrows = NROWS, .nplanes = 1, .planes = &plane, .id_bytes = 4};
+	gs_device_job *job;
+	uint64_t	bytes;
+
+	if (gs_device_begin(group, 1, NROWS, &job) != GS_OK)
+		return 0;
+	bytes = gs_device_park_bytes(job, &args);
+	gs_device_end(job);
+	return bytes / PAIR_BYTES;
+}
+
 /* A sort with so much device memory for each row, and none or enough in the host. */
 static bool
 sort_counted(key_shape keys, double row_bytes, bool park, gs_device_result *result,
 			 gs_simulated_traffic *traffic)
 {
 	sort_case	c = {.nrows = NROWS, .nplanes = 1, .id_bytes = 4, .seed = 1};
-	device_setup setup = {.park_rows = park ? 2 * NROWS : 0};
+	device_setup setup = {.park_rows = 0};
 	gs_group   *group = test_group_open(1, ARENA_BYTES);
 	prepared_case *prepared;
 	bool		passed;
@@ -37,10 +53,12 @@ sort_counted(key_shape keys, double row_bytes, bool park, gs_device_result *resu
 		/* tables and the shortest landing, which are little where memory is more */
 		.memory_bytes = 200000 + (uint64_t) (row_bytes * NROWS)
 	};
+	if (park)
+		setup.park_rows = park_rows(group);
 	passed = device_case_passes(prepared, group, &setup, result);
 	*traffic = gs_simulated_device_traffic(group->devices[0]);
-	tap_note("%4.1f bytes a row, park %d: %.2f up, %.2f down; %.1f %% parked, %u rounds, guessed %d",
-			 row_bytes, park, (double) traffic->up / NROWS, (double) traffic->down / NROWS,
+	tap_note("%4.1f bytes a row, room to park %.2f: %.2f up, %.2f down; %.1f %% parked, %u rounds, guessed %d",
+			 row_bytes, (double) setup.park_rows / NROWS, (double) traffic->up / NROWS, (double) traffic->down / NROWS,
 			 100.0 * (double) result->parked_rows / NROWS, result->rounds, result->guessed);
 	test_group_close(group);
 	case_release(prepared);

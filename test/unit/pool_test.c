@@ -128,6 +128,13 @@ test_owners(void)
 	tap_ok(header->owners[2] == (GSD_OWNER_JOB | 3), "an extent is left to a job");
 	tap_ok(gsd_give_all(header, 7) == 6 && header->free_extents == 6, "an owner gives all back");
 	tap_ok(count_owned(header, 9) == 1, "... and nobody else's");
+	tap_ok(!gsd_take_row(header, 3, GSD_OWNER_DAEMON, &extent) && header->free_extents == 6,
+		   "of 0, 1, 3, 4, 6 and 7 no three lie side by side");
+	tap_ok(gsd_take_row(header, 2, GSD_OWNER_DAEMON, &extent) && extent == 6 &&
+		   header->free_extents == 4, "the highest two");
+	tap_ok(gsd_take_row(header, 2, GSD_OWNER_DAEMON, &extent) && extent == 3, "the next two");
+	gsd_daemon_died(header);
+	tap_ok(header->free_extents == 6, "a dead daemon has none");
 	free_pool(&pool);
 }
 

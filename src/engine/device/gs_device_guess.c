@@ -92,8 +92,8 @@ gs_guess_wanted(const gs_device_job *job)
 		(job->store || job->ndevices == 1);
 }
 
-static uint64_t
-count_sampled(const gs_device_job *job)
+uint64_t
+gs_guess_sampled_keys(const gs_device_job *job)
 {
 	uint64_t	count = job->args.nrows / (job->lean ? ROWS_A_LEAN_KEY : ROWS_A_SAMPLED_KEY);
 
@@ -125,7 +125,7 @@ sample_rows(const gs_device_job *job, gs_rows rows, uint64_t *keys, uint64_t cou
 static void
 sample_keys(const gs_device_job *job, uint64_t *keys, uint64_t *sampled)
 {
-	uint64_t	count = count_sampled(job);
+	uint64_t	count = gs_guess_sampled_keys(job);
 
 	sampled[0] = 0;
 	for (unsigned d = 0; d < job->ndevices; d++)
@@ -266,8 +266,8 @@ find_bin(const gs_bin_tree *tree, uint64_t key)
 }
 
 /* Returns how many rows of a device to have room for, of whose keys so many were found in a bin. */
-static uint64_t
-region_rows(uint64_t found, uint64_t nkeys, uint64_t nrows)
+uint64_t
+gs_guess_region_rows(uint64_t found, uint64_t nkeys, uint64_t nrows)
 {
 	uint64_t	root = 0;
 	double		rows;
@@ -290,8 +290,8 @@ lay_out_bin(gs_device_job *job, unsigned b, const uint64_t *sampled, uint64_t po
 	for (unsigned d = 0; d < job->ndevices; d++)
 	{
 		guess->begins[d][b] = position;
-		position += region_rows(guess->ends[d][b], sampled[d + 1] - sampled[d],
-								device_rows(job, d).nrows);
+		position += gs_guess_region_rows(guess->ends[d][b], sampled[d + 1] - sampled[d],
+										 device_rows(job, d).nrows);
 	}
 	guess->bins[b].end = position;
 	return position;
@@ -394,7 +394,7 @@ begin_scatter(gs_device_job *job)
 gs_status
 gs_guess_make(gs_device_job *job)
 {
-	uint64_t	nkeys = count_sampled(job);
+	uint64_t	nkeys = gs_guess_sampled_keys(job);
 	uint64_t   *keys = malloc(nkeys * sizeof(*keys));
 	uint64_t	sampled[GS_MAX_DEVICES + 1];
 	bool		good = false;

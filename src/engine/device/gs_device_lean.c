@@ -36,6 +36,8 @@
 /* So many buckets, at least, are sorted between two that have the same place. */
 #define MIN_DISTANCE		4
 
+#define GROUP_BYTES			(GS_GROUP_SEGMENTS * GS_SEGMENT_ROWS * sizeof(uint64_t))
+
 /* For the alignment of blocks, and small ones. */
 #define SMALL_BYTES			(16 * 1024)
 
@@ -94,17 +96,23 @@ gs_lean_most_rows(const gs_device_job *job)
 	return job->lean_rows + job->lean_rows / 8;
 }
 
+/* Returns the bytes of a half of a landing. */
+static uint64_t
+half_bytes(const gs_device_job *job)
+{
+	uint64_t	spare = spare_bytes(job, job->lean_rows + job->lean_rows / 4);
+
+	return spare < GROUP_BYTES ? GROUP_BYTES : spare;
+}
+
 /* Takes memory for words to land in, and to scatter them; returns false if there is none. */
 static bool
 take_landing(gs_device_job *job, unsigned d)
 {
 	gs_job_device *jd = &job->devices[d];
-	uint64_t	group_bytes = GS_GROUP_SEGMENTS * GS_SEGMENT_ROWS * sizeof(uint64_t);
-	uint64_t	half_bytes = spare_bytes(job, job->lean_rows + job->lean_rows / 4);
 
-	half_bytes = half_bytes < group_bytes ? group_bytes : half_bytes;
-	jd->half_segments = half_bytes / group_bytes * GS_GROUP_SEGMENTS;
-	jd->landing_bytes = 2 * half_bytes;
+	jd->half_segments = half_bytes(job) / GROUP_BYTES * GS_GROUP_SEGMENTS;
+	jd->landing_bytes = 2 * half_bytes(job);
 	jd->landing = gs_job_alloc(job, d, jd->landing_bytes);
 	jd->scatter_temp = gs_job_alloc(job, d, jd->device->ops->scatter_temp_bytes(
 		jd->device, gs_job_rows(job, jd->first_segment, 2 * jd->half_segments)));
@@ -125,16 +133,23 @@ give_landing(gs_device_job *job, unsigned d)
 		jd->queue_spares[i] = (gs_pairs) {NULL, NULL};
 }
 
+/* Returns whether any device has too little. */
+static bool
+is_short(const gs_device_job *job)
+{
+	bool		any = job->resident_planes == 0;
+
+	for (unsigned d = 0; d < job->ndevices; d++)
+		any |= memory_is_short(job, d);
+	return any;
+}
+
 /* Decides, before words are uploaded, whether there is to be a lean guess; then these land. */
 void
 gs_lean_begin(gs_device_job *job)
 {
-	bool		is_short = job->resident_planes == 0;
-
-	for (unsigned d = 0; d < job->ndevices; d++)
-		is_short |= memory_is_short(job, d);
 	job->lean = true;
-	job->lean = is_short && gs_guess_wanted(job);
+	job->lean = is_short(job) && gs_guess_wanted(job);
 	if (!job->lean)
 		return;
 	choose_rows(job);
@@ -142,6 +157,43 @@ gs_lean_begin(gs_device_job *job)
 		job->lean &= take_landing(job, d);
 	for (unsigned d = 0; d < job->ndevices && !job->lean; d++)
 		give_landing(job, d);
+}
+
+/*
+ * Reckons with the sample that a guess would take, and with bins of half the size that they should
+ * have, which is the least of two that follow each other, so that there is enough.
+ */
+uint64_t
+gs_device_park_bytes(gs_device_job *job, const gs_device_args *args)
+{
+	uint64_t	nkeys;
+	uint64_t	bin_keys;
+	uint64_t	capacity = 0;
+	double		spared;			/* rows that regions have room for, by rows that come */
+
+	job->args = *args;
+	job->lean = true;
+	nkeys = gs_guess_sampled_keys(job) / job->ndevices;
+	job->lean = false;
+	if (args->nplanes != 1 || args->planes[0].nulls.parts != NULL || job->planes[0].uploaded > 0 ||
+		nkeys == 0 || !is_short(job))
+		return 0;
+	choose_rows(job);
+	for (unsigned d = 0; d < job->ndevices; d++)
+	{
+		uint64_t	rows = gs_job_available(job, d) / pair_bytes(job);
+		uint64_t	landing = 2 * half_bytes(job) / pair_bytes(job);
+
+		capacity += rows > landing ? rows - landing : 0;
+	}
+	bin_keys = nkeys * job->lean_rows / args->nrows / 2 + 1;
+	spared = (double) gs_guess_region_rows(bin_keys, nkeys, args->nrows) * (double) nkeys /
+		((double) args->nrows * (double) bin_keys);
+	if ((double) args->nrows * spared < (double) capacity)
+		return 0;
+	/* the first bin that has no room leaves some */
+	return (uint64_t) (((double) args->nrows * spared - (double) capacity) * 1.1 *
+					   (double) pair_bytes(job)) + half_bytes(job);
 }
 
 /* Returns where the words of a segment land. */

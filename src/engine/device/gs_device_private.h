@@ -325,6 +325,8 @@ extern gs_status gs_guess_scatter(gs_device_job *job, unsigned d, uint64_t end);
 extern gs_status gs_guess_ask(gs_device_job *job);
 extern gs_status gs_guess_hold(gs_device_job *job, uint64_t min, uint64_t max);
 extern gs_status gs_guess_drop(gs_device_job *job);
+extern uint64_t gs_guess_sampled_keys(const gs_device_job *job);
+extern uint64_t gs_guess_region_rows(uint64_t found, uint64_t nkeys, uint64_t nrows);
 extern gs_guessed_bin *gs_guess_bin(const gs_device_job *job, const gs_bucket *bucket);
 extern uint64_t gs_guess_bin_rows(const gs_guess *guess, unsigned d, unsigned bin);
 extern size_t gs_guess_share_bytes(const gs_device_job *job, unsigned d, uint64_t nrows);

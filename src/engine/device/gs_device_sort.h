@@ -134,6 +134,12 @@ extern gs_status gs_device_begin(gs_group *group, unsigned nplanes, uint64_t exp
 extern void gs_device_feed(gs_device_job *job, unsigned plane, uint64_t segment,
 						   const uint64_t *words);
 
+/*
+ * Returns how many bytes of host memory are of use for rows that the devices have no room for
+ * (gs_device_args), if the job is run with these arguments: 0 if all have room, or it can't be.
+ */
+extern uint64_t gs_device_park_bytes(gs_device_job *job, const gs_device_args *args);
+
 /* Forgets what was fed of this plane, since its words have changed after all. */
 extern void gs_device_unfeed(gs_device_job *job, unsigned plane);
 
