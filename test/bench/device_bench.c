@@ -20,9 +20,9 @@
  *
  * With --feed all full segments are handed over ahead of the clock, as when rows
  * arrive slowly.  --same-gpu opens the first GPU as often as there are devices.
- * --park gives sorts so much host memory for rows that devices have no room for.  Behind each case
- * that took several rounds or parked rows there is a line that says so; with --host and one device
- * also how many bytes a row would have crossed the link, each way.
+ * --park allows lean guesses, with so much host memory for rows that devices have no room for.
+ * Behind each case that took several rounds or parked rows there is a line that says so; with --host
+ * and one device also how many bytes a row would have crossed the link, each way.
  * --out takes the table as markdown and CSV, and a trace of each case's last run.
  */
 #include <getopt.h>
@@ -364,6 +364,7 @@ run_case(bench_case *c)
 	group.ndevices = c->ndevices;
 	group.options.exchange = c->exchange;
 	group.options.bucket_rows = opt.bucket_rows;
+	group.options.lean = park != NULL;
 	memset(ids, 0xff, c->nrows * sizeof(*ids));
 	sort_once(&group, c->nrows, bytes, &c->result);
 	if (!bench_verify(words, ids, c->nrows))

@@ -25,7 +25,7 @@ static gs_group *groups[LENGTH(group_sizes)];
 
 static bool small_run;
 
-static const gs_device_options tiny_options = {.device_rows = 1, .bucket_rows = 500};
+static const gs_device_options tiny_options = {.device_rows = 1, .bucket_rows = 500, .lean = true};
 
 static sort_case
 plain_case(key_shape shape, uint64_t nrows)
@@ -394,6 +394,7 @@ random_options(uint64_t *state, const gs_group *group, uint64_t nrows)
 		.device_rows = 1 + random_word(state) % (nrows / 2 + 1),
 		.bucket_rows = 1 + random_word(state) % (nrows / 4 + 1),
 		.guess_rows = random_word(state) % 2,
+		.lean = random_word(state) % 2 == 0,
 		.memory_bytes = random_word(state) % 4 > 0 ? 0
 			: 300000 + temp_bytes(group, nrows) + nrows * (random_word(state) % 100),
 	};
@@ -495,7 +496,7 @@ test_guess(void)
 
 	for (size_t i = 0; i < LENGTH(groups); i++)
 	{
-		gs_device_options options = {.device_rows = 1, .bucket_rows = 2000, .guess_rows = 50000};
+		gs_device_options options = {.device_rows = 1, .bucket_rows = 2000, .guess_rows = 50000, .lean = true};
 		device_setup setup = {.span_shift = 0};
 		bool		passed = true;
 
@@ -557,7 +558,7 @@ test_lean(void)
 			GS_SEGMENT_SHIFT > 12)
 			continue;
 		groups[i]->options = (gs_device_options) {
-			.device_rows = 1, .bucket_rows = 2000, .guess_rows = 1
+			.device_rows = 1, .bucket_rows = 2000, .guess_rows = 1, .lean = true
 		};
 		for (size_t s = 0; s < LENGTH(shapes); s++)
 			for (unsigned eighths = s % 2; eighths < 13; eighths += 1 + (i > 0))

@@ -49,7 +49,7 @@ sort_counted(key_shape keys, double row_bytes, bool park, gs_device_result *resu
 	c.planes[0].keys = keys;
 	prepared = case_prepare(&c);
 	group->options = (gs_device_options) {
-		.bucket_rows = 4000, .guess_rows = 1,
+		.bucket_rows = 4000, .guess_rows = 1, .lean = true,
 		/* tables and the shortest landing, which are little where memory is more */
 		.memory_bytes = 200000 + (uint64_t) (row_bytes * NROWS)
 	};

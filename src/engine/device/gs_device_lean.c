@@ -133,7 +133,7 @@ give_landing(gs_device_job *job, unsigned d)
 		jd->queue_spares[i] = (gs_pairs) {NULL, NULL};
 }
 
-/* Returns whether any device has too little. */
+/* Returns whether any device has too little, if there may be lean guesses. */
 static bool
 is_short(const gs_device_job *job)
 {
@@ -141,7 +141,7 @@ is_short(const gs_device_job *job)
 
 	for (unsigned d = 0; d < job->ndevices; d++)
 		any |= memory_is_short(job, d);
-	return any;
+	return any && job->options.lean;
 }
 
 /* Decides, before words are uploaded, whether there is to be a lean guess; then these land. */

@@ -67,6 +67,11 @@ typedef struct gs_device_options
 	uint64_t	bucket_rows;
 	/* fewer rows than this are not scattered while they are uploaded (default 32 M) */
 	uint64_t	guess_rows;
+	/*
+	 * Where memory is short, make a lean guess (gs_device_lean.c) rather than rounds.  gpusortd
+	 * does not, since no GPU has run it yet.
+	 */
+	bool		lean;
 	/* most arena memory to use on each device, to test what happens when there is little */
 	uint64_t	memory_bytes;
 	uint64_t	window_bytes;	/* bytes of rows that are reordered at a time (default 32 MB) */
