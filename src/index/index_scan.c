@@ -308,7 +308,8 @@ row_state(PageScan *scan, HeapTuple tuple, Buffer buffer, bool all_visible)
 	if (all_visible || (tuple->t_data->t_infomask & committed) == committed)
 		return ROW_LIVE;
 	/* after a load in this transaction, all rows are of the same */
-	if (xmin == scan->own_xid && (tuple->t_data->t_infomask & hints) == HEAP_XMAX_INVALID)
+	if (xmin == scan->own_xid && TransactionIdIsValid(xmin) &&
+		(tuple->t_data->t_infomask & hints) == HEAP_XMAX_INVALID)
 		return ROW_LIVE;
 	switch (HeapTupleSatisfiesVacuum(tuple, scan->oldest_xmin, buffer))
 	{

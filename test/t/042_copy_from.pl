@@ -198,7 +198,7 @@ is($primary->safe_psql('postgres', 'SELECT count(*), (SELECT count(*) FROM range
 sub blocks_read
 {
 	my ($make, $rows, $before) = @_;
-	my $plan = $primary->safe_psql('postgres', "SET max_parallel_maintenance_workers = 0; $make; BEGIN; $before; COPY kept FROM '$file' WHERE id <= $rows; EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) SELECT count(*) FROM kept; ROLLBACK; DROP TABLE kept");
+	my $plan = $primary->safe_psql('postgres', "SET max_parallel_maintenance_workers = 0; $make; BEGIN; $before; COPY kept FROM PROGRAM 'cat $file $file | head -n $rows'; EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) SELECT count(*) FROM kept; ROLLBACK; DROP TABLE kept");
 
 	return $plan =~ /Seq Scan.*\n\s+Buffers: shared[^\n]* read=(\d+)/ ? $1 : 0;
 }
@@ -206,7 +206,7 @@ my $make = 'CREATE TABLE kept (LIKE plain)';
 is(blocks_read($make, 25000, 'TRUNCATE kept'), 0, 'pages of a new table are in shared buffers');
 is(blocks_read("$make; CREATE INDEX ON kept (id); SET gpusort.copy_indexes = 'empty'", 25000, 'SELECT 1'), 0, '... those of a table with an index');
 cmp_ok(blocks_read($make, 25000, 'SELECT 1'), '>', 0, '... and not those of another table');
-cmp_ok(blocks_read($make, $rows, 'TRUNCATE kept'), '>', 0, '... nor all of many');
+cmp_ok(blocks_read($make, 90000, 'TRUNCATE kept'), '>', 0, '... nor all of many');
 
 # Without WAL: a table that was made in the same transaction.
 $primary->stop;
