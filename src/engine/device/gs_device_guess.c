@@ -460,13 +460,6 @@ gs_guess_ask(gs_device_job *job)
 	return GS_OK;
 }
 
-/* Returns how many rows of a device are in a bin. */
-uint64_t
-gs_guess_bin_rows(const gs_guess *guess, unsigned d, unsigned bin)
-{
-	return guess->ends[d][bin] - guess->begins[d][bin];
-}
-
 /* Returns whether every region had room for its rows. */
 static bool
 regions_sufficed(const gs_device_job *job)
@@ -562,15 +555,6 @@ gs_guess_drop(gs_device_job *job)
 	job->guess = NULL;
 	job->guess_failed = true;
 	return GS_OK;
-}
-
-gs_guessed_bin *
-gs_guess_bin(const gs_device_job *job, const gs_bucket *bucket)
-{
-	const gs_bucket *buckets;
-
-	gs_plan_buckets(job->plan, &buckets);
-	return &job->guess->bins[job->guess->bucket_bins[bucket - buckets]];
 }
 
 /*

@@ -38,15 +38,6 @@
 
 #define GROUP_BYTES			(GS_GROUP_SEGMENTS * GS_SEGMENT_ROWS * sizeof(uint64_t))
 
-/* For the alignment of blocks, and small ones. */
-#define SMALL_BYTES			(16 * 1024)
-
-static size_t
-pair_bytes(const gs_device_job *job)
-{
-	return sizeof(uint64_t) + job->args.id_bytes;
-}
-
 static size_t
 aligned(size_t bytes)
 {
@@ -60,30 +51,14 @@ spare_bytes(const gs_device_job *job, uint64_t nrows)
 	return aligned(nrows * sizeof(uint64_t)) + aligned(nrows * job->args.id_bytes);
 }
 
-/*
- * Returns whether a device has no room for its part of an ordinary guess; or of a sort in one
- * round, if there is no such guess of these words.
- */
-static bool
-memory_is_short(const gs_device_job *job, unsigned d)
-{
-	uint64_t	rows = job->args.nrows / job->ndevices;
-	size_t		available = gs_job_available(job, d);
-
-	if (job->args.planes[0].bytes)
-		return (rows + rows / 50) * (sizeof(uint64_t) + 2 * pair_bytes(job)) + SMALL_BYTES >
-			available;
-	return gs_guess_share_bytes(job, d, rows + rows / 4) > available;
-}
-
 /* Chooses how many rows a bucket should have. */
-static void
-choose_rows(gs_device_job *job)
+void
+gs_lean_choose_rows(gs_device_job *job)
 {
 	job->lean_rows = gs_memory_bucket_rows(job);
 	for (unsigned d = 0; d < job->ndevices; d++)
 	{
-		uint64_t	rows = gs_job_available(job, d) / pair_bytes(job) / BUCKETS_IN_MEMORY;
+		uint64_t	rows = gs_job_available(job, d) / gs_lean_pair_bytes(job) / BUCKETS_IN_MEMORY;
 
 		job->lean_rows = rows < job->lean_rows ? rows : job->lean_rows;
 	}
@@ -97,8 +72,8 @@ gs_lean_most_rows(const gs_device_job *job)
 }
 
 /* Returns the bytes of a half of a landing. */
-static uint64_t
-half_bytes(const gs_device_job *job)
+uint64_t
+gs_lean_half_bytes(const gs_device_job *job)
 {
 	uint64_t	spare = spare_bytes(job, job->lean_rows + job->lean_rows / 4);
 
@@ -106,13 +81,13 @@ half_bytes(const gs_device_job *job)
 }
 
 /* Takes memory for words to land in, and to scatter them; returns false if there is none. */
-static bool
-take_landing(gs_device_job *job, unsigned d)
+bool
+gs_lean_take_landing(gs_device_job *job, unsigned d)
 {
 	gs_job_device *jd = &job->devices[d];
 
-	jd->half_segments = half_bytes(job) / GROUP_BYTES * GS_GROUP_SEGMENTS;
-	jd->landing_bytes = 2 * half_bytes(job);
+	jd->half_segments = gs_lean_half_bytes(job) / GROUP_BYTES * GS_GROUP_SEGMENTS;
+	jd->landing_bytes = 2 * gs_lean_half_bytes(job);
 	jd->landing = gs_job_alloc(job, d, jd->landing_bytes);
 	jd->scatter_temp = gs_job_alloc(job, d, jd->device->ops->scatter_temp_bytes(
 		jd->device, gs_job_rows(job, jd->first_segment, 2 * jd->half_segments)));
@@ -120,8 +95,9 @@ take_landing(gs_device_job *job, unsigned d)
 	return jd->landing != NULL && jd->scatter_temp != NULL;
 }
 
-static void
-give_landing(gs_device_job *job, unsigned d)
+/* Gives that memory back, or what there is of it. */
+void
+gs_lean_give_landing(gs_device_job *job, unsigned d)
 {
 	gs_job_device *jd = &job->devices[d];
 
@@ -131,69 +107,6 @@ give_landing(gs_device_job *job, unsigned d)
 	jd->scatter_temp = NULL;
 	for (unsigned i = 0; i < 2; i++)
 		jd->queue_spares[i] = (gs_pairs) {NULL, NULL};
-}
-
-/* Returns whether any device has too little, if there may be lean guesses. */
-static bool
-is_short(const gs_device_job *job)
-{
-	bool		any = job->resident_planes == 0;
-
-	for (unsigned d = 0; d < job->ndevices; d++)
-		any |= memory_is_short(job, d);
-	return any && job->options.lean;
-}
-
-/* Decides, before words are uploaded, whether there is to be a lean guess; then these land. */
-void
-gs_lean_begin(gs_device_job *job)
-{
-	job->lean = true;
-	job->lean = is_short(job) && gs_guess_wanted(job);
-	if (!job->lean)
-		return;
-	choose_rows(job);
-	for (unsigned d = 0; d < job->ndevices; d++)
-		job->lean &= take_landing(job, d);
-	for (unsigned d = 0; d < job->ndevices && !job->lean; d++)
-		give_landing(job, d);
-}
-
-/*
- * Reckons with the sample that a guess would take, and with bins of half the size that they should
- * have, which is the least of two that follow each other, so that there is enough.
- */
-uint64_t
-gs_device_park_bytes(gs_device_job *job, const gs_device_args *args)
-{
-	uint64_t	nkeys;
-	uint64_t	bin_keys;
-	uint64_t	capacity = 0;
-	double		spared;			/* rows that regions have room for, by rows that come */
-
-	job->args = *args;
-	job->lean = true;
-	nkeys = gs_guess_sampled_keys(job) / job->ndevices;
-	job->lean = false;
-	if (args->nplanes != 1 || args->planes[0].nulls.parts != NULL || job->planes[0].uploaded > 0 ||
-		nkeys == 0 || !is_short(job))
-		return 0;
-	choose_rows(job);
-	for (unsigned d = 0; d < job->ndevices; d++)
-	{
-		uint64_t	rows = gs_job_available(job, d) / pair_bytes(job);
-		uint64_t	landing = 2 * half_bytes(job) / pair_bytes(job);
-
-		capacity += rows > landing ? rows - landing : 0;
-	}
-	bin_keys = nkeys * job->lean_rows / args->nrows / 2 + 1;
-	spared = (double) gs_guess_region_rows(bin_keys, nkeys, args->nrows) * (double) nkeys /
-		((double) args->nrows * (double) bin_keys);
-	if ((double) args->nrows * spared < (double) capacity)
-		return 0;
-	/* the first bin that has no room leaves some */
-	return (uint64_t) (((double) args->nrows * spared - (double) capacity) * 1.1 *
-					   (double) pair_bytes(job)) + half_bytes(job);
 }
 
 /* Returns where the words of a segment land. */
@@ -253,14 +166,14 @@ gs_lean_capacity(const gs_device_job *job, unsigned d)
 {
 	gs_device  *device = job->devices[d].device;
 	uint64_t	rows = job->args.nrows / job->ndevices;
-	uint64_t	most_rows = job->devices[d].landing_bytes / 2 / pair_bytes(job);
+	uint64_t	most_rows = job->devices[d].landing_bytes / 2 / gs_lean_pair_bytes(job);
 	size_t		available = gs_job_available(job, d);
-	size_t		other = SMALL_BYTES +
+	size_t		other = GS_LEAN_SMALL_BYTES +
 		2 * device->ops->sort_temp_bytes(device, job->args.id_bytes, most_rows);
 
 	if (job->args.equal.parts != NULL)
 		other += (rows + rows / 4) / 8;
-	return available > other ? (available - other) / pair_bytes(job) : 0;
+	return available > other ? (available - other) / gs_lean_pair_bytes(job) : 0;
 }
 
 /* Divides up the host memory for parked rows; returns false if that is too little. */
@@ -268,7 +181,7 @@ static bool
 take_park(gs_device_job *job)
 {
 	gs_guess   *guess = job->guess;
-	uint64_t	rows = job->args.park_bytes / pair_bytes(job) / 64 * 64;
+	uint64_t	rows = job->args.park_bytes / gs_lean_pair_bytes(job) / 64 * 64;
 
 	if (guess->end - guess->bases[job->ndevices] > rows)
 		return false;
@@ -450,7 +363,7 @@ gs_lean_end(gs_device_job *job)
 	{
 		release_half(job, d, 0);
 		release_half(job, d, 1);
-		give_landing(job, d);
+		gs_lean_give_landing(job, d);
 	}
 	memset(p->words, 0, p->room * sizeof(*p->words));
 	p->uploaded = 0;

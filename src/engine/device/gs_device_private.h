@@ -327,15 +327,43 @@ extern gs_status gs_guess_hold(gs_device_job *job, uint64_t min, uint64_t max);
 extern gs_status gs_guess_drop(gs_device_job *job);
 extern uint64_t gs_guess_sampled_keys(const gs_device_job *job);
 extern uint64_t gs_guess_region_rows(uint64_t found, uint64_t nkeys, uint64_t nrows);
-extern gs_guessed_bin *gs_guess_bin(const gs_device_job *job, const gs_bucket *bucket);
-extern uint64_t gs_guess_bin_rows(const gs_guess *guess, unsigned d, unsigned bin);
 extern size_t gs_guess_share_bytes(const gs_device_job *job, unsigned d, uint64_t nrows);
 extern gs_status gs_guess_gather(gs_device_job *job, unsigned d, gs_queue queue,
 								 const gs_bucket *bucket, bool *in_spare);
 
+/* Returns the bin that a bucket is made of. */
+static inline gs_guessed_bin *
+gs_guess_bin(const gs_device_job *job, const gs_bucket *bucket)
+{
+	const gs_bucket *buckets;
+
+	gs_plan_buckets(job->plan, &buckets);
+	return &job->guess->bins[job->guess->bucket_bins[bucket - buckets]];
+}
+
+/* Returns how many rows of a device are in a bin. */
+static inline uint64_t
+gs_guess_bin_rows(const gs_guess *guess, unsigned d, unsigned bin)
+{
+	return guess->ends[d][bin] - guess->begins[d][bin];
+}
+
 /* ---------- lean: a guess in little memory; words that land, rows that are parked ---------- */
 
+/* For the alignment of blocks of a device's memory, and small ones. */
+#define GS_LEAN_SMALL_BYTES	(16 * 1024)
+
+static inline size_t
+gs_lean_pair_bytes(const gs_device_job *job)
+{
+	return sizeof(uint64_t) + job->args.id_bytes;
+}
+
 extern void gs_lean_begin(gs_device_job *job);
+extern void gs_lean_choose_rows(gs_device_job *job);
+extern uint64_t gs_lean_half_bytes(const gs_device_job *job);
+extern bool gs_lean_take_landing(gs_device_job *job, unsigned d);
+extern void gs_lean_give_landing(gs_device_job *job, unsigned d);
 extern uint64_t *gs_lean_land(const gs_device_job *job, unsigned d, uint64_t segment);
 extern bool gs_lean_half_begins(const gs_device_job *job, unsigned d, uint64_t segment);
 extern gs_status gs_lean_await(gs_device_job *job, unsigned d, uint64_t segment);
