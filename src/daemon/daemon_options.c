@@ -68,8 +68,7 @@ gsd_print_help(void)
 		 "  --device-memory  memory to take on each device: 80%, 512MB or 40GB\n"
 		 "\n"
 		 "Exit status: 0 asked to stop, 1 wrong usage, 3 no device, 4 pool of another version,\n"
-		 "5 device lost, 6 out of memory, 7 devices have sorted wrongly twice,\n"
-		 "8 built without CUDA.");
+		 "5 device lost, 6 out of memory, 7 devices have sorted wrongly twice, 8 no CUDA.");
 }
 
 /* Reads a number of digits only, and sets *end to where they end. */
