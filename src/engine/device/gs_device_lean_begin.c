@@ -21,15 +21,17 @@ memory_is_short(const gs_device_job *job, unsigned d)
 	return gs_guess_share_bytes(job, d, rows + rows / 4) > available;
 }
 
-/* Returns whether any device has too little, if there may be lean guesses. */
+/* Returns whether there may be lean guesses, and any device has too little for another one. */
 static bool
 is_short(const gs_device_job *job)
 {
 	bool		any = job->resident_planes == 0;
 
+	if (!job->options.lean)
+		return false;
 	for (unsigned d = 0; d < job->ndevices; d++)
 		any |= memory_is_short(job, d);
-	return any && job->options.lean;
+	return any;
 }
 
 /* Decides, before words are uploaded, whether there is to be a lean guess; then these land. */
