@@ -129,4 +129,17 @@ SELECT check_unique('d (k)');
 ROLLBACK TO s;
 SELECT check_unique('d (k)');
 COMMIT;
+-- Rows that this transaction has inserted, some of which it has deleted, or taken back.
+BEGIN;
+CREATE TABLE own (k int4);
+INSERT INTO own SELECT generate_series(1, 3000);
+DELETE FROM own WHERE k % 3 = 0;
+INSERT INTO own SELECT generate_series(3, 3000, 3);
+SAVEPOINT s;
+INSERT INTO own SELECT generate_series(1, 3000);
+ROLLBACK TO s;
+SELECT check_unique('own (k)');
+INSERT INTO own VALUES (3);
+SELECT check_unique('own (k)');
+COMMIT;
 DROP SCHEMA gpusort_index_unique CASCADE;
