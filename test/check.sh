@@ -99,8 +99,9 @@ check_daemon()
 {
 	local counts i jobs
 
+	# on a busy machine, too, gpusortd is waited for
 	cluster_start daemon "shared_preload_libraries = 'gpusort'" "gpusort.engine = cuda" "autovacuum_naptime = 1d" \
-		"gpusort.reorder_rows = on" "gpusort.copy_parser = device" \
+		"gpusort.reorder_rows = on" "gpusort.copy_parser = device" "gpusort.daemon_queue_timeout = 0" \
 		"gpusort.daemon = '${GPUSORT_TEST_DAEMON:-host:3}'"
 	sql -c 'CREATE EXTENSION gpusort'
 	for i in $(seq 900); do

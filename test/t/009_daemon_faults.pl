@@ -279,7 +279,11 @@ if (part('cancel'))
 		$node->poll_query_until('postgres', q(SELECT count(*) = 1 FROM pg_stat_activity
 			WHERE application_name = 'first' AND wait_event IN ('Extension', 'GpuSortJob'))) or die 'turn: nobody is first';
 		wait_until_stopped($pid);
+		$node->safe_psql('postgres', "ALTER SYSTEM SET gpusort.daemon_queue_timeout = '2s'");
+		reload($node);
 		falls_back("$sort, few", 'gpusortd is busy with other sorts', 'no turn');
+		$node->safe_psql('postgres', 'ALTER SYSTEM RESET gpusort.daemon_queue_timeout');
+		reload($node);
 		is($out, '', 'no turn: the other sort still waits');
 		kill 'CONT', $pid;
 		$first->finish;

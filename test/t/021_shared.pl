@@ -351,7 +351,9 @@ if (part('daemon'))
 			same_rows("gpusortd, rows in order, @$settings, $name", $queries{$name}, @settings, 'gpusort.reorder_rows' => 'on');
 		}
 	}
-	is(service($node, 'fallbacks'), 0, 'gpusortd: nothing was left to the host');
+	is(service($node, 'fallbacks'), 0, 'gpusortd: nothing was left to the host')
+		or diag $node->safe_psql('postgres', 'SELECT kind, fallbacks_down, fallbacks_busy, fallbacks_memory, fallbacks_failed
+			FROM pg_stat_gpusort WHERE fallbacks > 0');
 	all_extents_back('gpusortd');
 	set_daemon($node, 'off', '', 'off');
 }

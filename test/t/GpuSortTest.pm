@@ -53,7 +53,9 @@ sub start_node
 	$node->init(%init, extra => [ '--encoding=UTF8', @{ $init{extra} // [] } ]);
 	$node->append_conf('postgresql.conf', join "\n",
 		"shared_preload_libraries = 'gpusort'",
-		"jit = off", "log_statement = none", "autovacuum = off", @lines, '');
+		"jit = off", "log_statement = none", "autovacuum = off",
+		# on a busy machine, too, gpusortd is waited for
+		"gpusort.daemon_queue_timeout = 0", @lines, '');
 	$node->start;
 	push @nodes, $node;
 	$node->safe_psql('postgres', $hash_of_bytes);
