@@ -6,19 +6,24 @@ SET min_parallel_table_scan_size = 0;
 SET jit = off;
 
 -- Run a query with PostgreSQL's joins and with ours, without workers and with two, and compare the
--- rows, whatever their order.  Nothing if all is well, else what is wrong.
+-- rows, whatever their order, and their number, which joins without further conditions count by themselves.
+-- Nothing if all is well, else what is wrong.
 CREATE FUNCTION gpusort_test.compare_join(query text) RETURNS SETOF text LANGUAGE plpgsql
 SET client_min_messages = warning AS $$
 DECLARE
 	fingerprint text := format('SELECT row(count(*), sum(hashtextextended(q::text, 0)), min(q::text), max(q::text))::text FROM (%s) q',
 							   query);
+	counted text := format('SELECT count(*) FROM (%s) q', query);
 	theirs text;
 	ours text;
+	number int8;
+	our_number int8;
 	node text;
 BEGIN
 	SET LOCAL gpusort.enabled = off;
 	SET LOCAL max_parallel_workers_per_gather = 0;
 	EXECUTE fingerprint INTO theirs;
+	EXECUTE counted INTO number;
 	SET LOCAL gpusort.enabled = on;
 	SET LOCAL enable_hashjoin = off;
 	SET LOCAL enable_mergejoin = off;
@@ -34,6 +39,13 @@ BEGIN
 		EXECUTE fingerprint INTO ours;
 		IF ours IS DISTINCT FROM theirs THEN
 			RETURN NEXT format(E'%s with %s workers:\n%s instead of\n%s', query, 2 * workers, ours, theirs);
+		END IF;
+		EXECUTE counted INTO our_number;
+		IF our_number IS DISTINCT FROM number THEN
+			RETURN NEXT format('%s with %s workers: counts %s instead of %s', query, 2 * workers, our_number, number);
+		END IF;
+		IF gpusort_test.matches(counted, 'GpuSort Count') > 0 THEN
+			PERFORM set_config('gpusort_test.counted', 'yes', false);
 		END IF;
 	END LOOP;
 	RESET enable_hashjoin;
@@ -51,6 +63,7 @@ DECLARE
 	cases int := 0;
 	query text;
 BEGIN
+	SET gpusort_test.counted = 'no';
 	FOR query IN
 		SELECT format('SELECT a.*, b.* FROM %s a %s JOIN %s b ON %s%s%s', a, kind, b, condition, further, qual)
 		FROM unnest(ARRAY['INNER', 'LEFT', 'RIGHT', 'FULL']) kind,
@@ -73,6 +86,7 @@ BEGIN
 			RETURN NEXT problem;
 		END LOOP;
 	END LOOP;
+	bad := bad OR current_setting('gpusort_test.counted') <> 'yes';
 	RETURN NEXT format('%s: %s queries %s', label, cases, CASE WHEN bad THEN 'FAILED' ELSE 'ok' END);
 END $$;
 

@@ -47,6 +47,12 @@ typedef struct GpuSortNodeKind
 
 	void		(*begin) (CustomScanState *css, int eflags);	/* the children have begun */
 	ExecProcNodeMtd next;		/* returns the next row; begin() may set another function */
+
+	/*
+	 * Counts the rows that this process would return, instead of returning them; NULL if the kind
+	 * can't.  It is only called of nodes without conditions and without columns.
+	 */
+	uint64		(*count) (PlanState *ps);
 	void		(*release) (CustomScanState *css);	/* the children are about to end; or NULL */
 	void		(*end) (CustomScanState *css);	/* the children have ended; or NULL */
 } GpuSortNodeKind;
@@ -68,6 +74,9 @@ gpusort_exec_is_kind(const PlanState *node, const GpuSortNodeKind *kind)
 	return IsA(node, CustomScanState) &&
 		((const CustomScanState *) node)->methods == &kind->methods;
 }
+
+/* Returns the kind of a node of ours. */
+extern const GpuSortNodeKind *gpusort_node_kind_of(const CustomScan *scan);
 
 /*
  * Returns whether rows may be read more than once, or backward, according to the flags that a node

@@ -20,8 +20,8 @@
 /* What our nodes provide by themselves, so that the child need not support it. */
 #define RANDOM_ACCESS	(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK)
 
-static const GpuSortNodeKind *
-kind_of(const CustomScan *scan)
+const GpuSortNodeKind *
+gpusort_node_kind_of(const CustomScan *scan)
 {
 	return (const GpuSortNodeKind *) scan->methods;
 }
@@ -33,7 +33,7 @@ kind_of(const CustomScan *scan)
 static Node *
 create_state(CustomScan *scan)
 {
-	const GpuSortNodeKind *kind = kind_of(scan);
+	const GpuSortNodeKind *kind = gpusort_node_kind_of(scan);
 	CustomScanState *css;
 
 	if (kind->state_bytes == 0)
@@ -66,7 +66,7 @@ static void
 begin_node(CustomScanState *css, EState *estate, int eflags)
 {
 	Plan	   *plan = css->ss.ps.plan;
-	const GpuSortNodeKind *kind = kind_of((const CustomScan *) plan);
+	const GpuSortNodeKind *kind = gpusort_node_kind_of((const CustomScan *) plan);
 	int			child_eflags = (eflags & ~RANDOM_ACCESS) | kind->child_eflags;
 
 	outerPlanState(css) = ExecInitNode(outerPlan(plan), estate, child_eflags);
@@ -87,7 +87,7 @@ exec_node(CustomScanState *css)
 static void
 end_node(CustomScanState *css)
 {
-	const GpuSortNodeKind *kind = kind_of((const CustomScan *) css->ss.ps.plan);
+	const GpuSortNodeKind *kind = gpusort_node_kind_of((const CustomScan *) css->ss.ps.plan);
 
 	if (kind->release != NULL)
 		kind->release(css);

@@ -1,7 +1,7 @@
 /*
  * exec_unique.c
  *		Executing a GpuSort Unique node, which returns the first of equal rows, and a GpuSort Count
- *		node, which counts different rows.
+ *		node, which counts different rows, or the rows of a join.
  *
  * The sort knows which rows are equal to the row before, so these rows are not touched.  The other
  * rows are gone through in three steps, so that no cache miss is waited for: the references of some
@@ -178,10 +178,10 @@ GpuSortNodeKind gpusort_unique_kind = {
 /* ---------- GpuSort Count ---------- */
 
 /*
- * The node counts bits that the sort has set for equal rows.  It touches no row but the first or
- * the last one, to see whether one of the different values is null.  The counts make up the scan
- * tuple, with a column for each count(DISTINCT x), whole or partial, and the node's target list has
- * expressions of them.
+ * Above a sort the node counts bits that the sort has set for equal rows.  It touches no row but
+ * the first or the last one, to see whether one of the different values is null.  Above a join it
+ * has the join count its rows instead of returning them.  The counts make up the scan tuple, with a
+ * column for each count, whole or partial, and the node's target list has expressions of them.
  */
 
 /* How many words of the bitmap are counted between two checks for interrupts. */
@@ -190,6 +190,7 @@ GpuSortNodeKind gpusort_unique_kind = {
 typedef struct GpuSortCountState
 {
 	GpuSortGroupsNode groups;	/* must be first field */
+	uint64		(*count_join) (PlanState *join);	/* NULL: the child is a sort, not a join */
 	AttrNumber	attno;			/* the first sort column, and whether its nulls come first */
 	bool		nulls_first;
 } GpuSortCountState;
@@ -230,9 +231,21 @@ has_nulls(GpuSortCountState *node)
 	return slot_attisnull(groups->row, node->attno);
 }
 
+static uint64
+count_rows_of_join(GpuSortCountState *node)
+{
+	PlanState  *join = node->groups.child;
+	uint64		nrows;
+
+	gpusort_start_in_child(join);
+	nrows = node->count_join(join);
+	gpusort_stop_in_child(join, (double) nrows);
+	return nrows;
+}
+
 /* Counts different rows, and those whose first column is null. */
 static void
-count_rows(GpuSortCountState *node, uint64 *nrows, uint64 *nnulls)
+count_different_rows(GpuSortCountState *node, uint64 *nrows, uint64 *nnulls)
 {
 	GpuSortGroupsNode *groups = &node->groups;
 
@@ -260,13 +273,16 @@ exec_count_node(PlanState *ps)
 	const List *values = list_nth(((const CustomScan *) ps->plan)->custom_private,
 								  GPUSORT_UNIQUE_VALUES);
 	uint64		nrows;
-	uint64		nnulls;
+	uint64		nnulls = 0;
 
 	CHECK_FOR_INTERRUPTS();
 
 	if (node->groups.done)
 		return NULL;
-	count_rows(node, &nrows, &nnulls);
+	if (node->count_join != NULL)
+		nrows = count_rows_of_join(node);
+	else
+		count_different_rows(node, &nrows, &nnulls);
 	node->groups.done = true;
 	ResetExprContext(ps->ps_ExprContext);
 	ExecClearTuple(slot);
@@ -282,13 +298,17 @@ static void
 begin_count_node(CustomScanState *css, int eflags)
 {
 	GpuSortCountState *node = (GpuSortCountState *) css;
+	const CustomScan *child = castNode(CustomScan, outerPlan(css->ss.ps.plan));
 	GpuSortSpec spec;
 	ListCell   *lc;
 
 	foreach(lc, ((const CustomScan *) css->ss.ps.plan)->custom_scan_tlist)
 		gpusort_check_aggregate(castNode(Aggref, lfirst_node(TargetEntry, lc)->expr)->aggfnoid);
 	gpusort_begin_groups(&node->groups);
-	gpusort_read_spec((const CustomScan *) outerPlan(css->ss.ps.plan), &spec);
+	node->count_join = gpusort_node_kind_of(child)->count;
+	if (node->count_join != NULL)
+		return;
+	gpusort_read_spec(child, &spec);
 	node->attno = spec.attnos[0];
 	node->nulls_first = spec.nulls_first[0];
 }

@@ -411,6 +411,22 @@ exec_proc_node(PlanState *ps)
 	return slot;
 }
 
+static uint64
+count_rows(PlanState *ps)
+{
+	GpuSortJoinState *node = (GpuSortJoinState *) ps;
+	uint64		count;
+
+	if (!node->ready)
+		open_sides(node);
+	if (node->join.done)
+		return 0;
+	count = gpusort_count_join_rows(&node->rows);
+	node->join.done = true;
+	gpusort_count_join(&node->join);
+	return count;
+}
+
 /* ---------- the node ---------- */
 
 static void
@@ -487,6 +503,7 @@ GpuSortNodeKind gpusort_join_kind = {
 	.child_eflags = EXEC_FLAG_MARK,
 	.begin = begin_node,
 	.next = exec_proc_node,
+	.count = count_rows,
 	.release = release_rows,
 	.end = end_node
 };

@@ -381,4 +381,7 @@ extern void gpusort_restart_join_rows(GpuSortJoinRows *rows);
 /* Returns the next row; NULL if there are no more. */
 extern TupleTableSlot *gpusort_next_join_row(GpuSortJoinRows *rows);
 
+/* Returns how many rows are left, in the place of these; there must be no filter and no qual. */
+extern uint64 gpusort_count_join_rows(GpuSortJoinRows *rows);
+
 #endif							/* GPUSORT_JOIN_PRIVATE_H */

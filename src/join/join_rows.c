@@ -177,6 +177,23 @@ next_outer_row(GpuSortJoinRows *rows)
 		begin_outer_row(rows);
 }
 
+static inline uint64
+rows_in_range(const GpuSortJoinRows *rows, GpuSortJoinEnd end)
+{
+	return rows->range.to[end] - rows->range.from[end];
+}
+
+/* Counts a range whose rows match, and its pairs, for EXPLAIN.  Returns how many pairs it has. */
+static inline uint64
+note_matches(GpuSortJoinRows *rows)
+{
+	uint64		npairs = rows_in_range(rows, OUTER) * rows_in_range(rows, INNER);
+
+	rows->nranges += rows->range.owns_inner;
+	rows->nmatches += npairs;
+	return npairs;
+}
+
 /*
  * Begins a range whose rows match as far as keys go.  Without further conditions, joins that return
  * no pairs have nothing to do here.
@@ -185,11 +202,8 @@ static void
 begin_pairs(GpuSortJoinRows *rows)
 {
 	const GpuSortJoinRange *range = &rows->range;
-	uint64		nouter = range->to[OUTER] - range->from[OUTER];
 
-	if (range->owns_inner)
-		rows->nranges++;
-	rows->nmatches += nouter * (range->to[INNER] - range->from[INNER]);
+	(void) note_matches(rows);
 	if (rows->filter == NULL && !rows->pairs)
 		return;
 	if (rows->track_inner)
@@ -343,4 +357,41 @@ gpusort_next_join_row(GpuSortJoinRows *rows)
 			return slot;
 		CHECK_FOR_INTERRUPTS();
 	}
+}
+
+/* ---------- counting rows ---------- */
+
+/* Returns how many rows the join has of the current range.  There are no further conditions. */
+static inline uint64
+count_range(GpuSortJoinRows *rows)
+{
+	uint64		count = 0;
+
+	if (rows->range.matches)
+	{
+		uint64		npairs = note_matches(rows);
+
+		if (rows->pairs)
+			count = rows->first_only ? rows_in_range(rows, OUTER) : npairs;
+		return count;
+	}
+	if (rows->alone[OUTER])
+		count += rows_in_range(rows, OUTER);
+	if (rows->alone[INNER] && rows->range.owns_inner)
+		count += rows_in_range(rows, INNER);
+	return count;
+}
+
+uint64
+gpusort_count_join_rows(GpuSortJoinRows *rows)
+{
+	uint64		count = 0;
+
+	Assert(rows->filter == NULL && rows->qual == NULL);
+	while (gpusort_next_join_range(&rows->ranges, &rows->range))
+	{
+		CHECK_FOR_INTERRUPTS();
+		count += count_range(rows);
+	}
+	return count;
 }

@@ -68,8 +68,6 @@ open_indexes(LeafJoinState *node)
 	gpusort_begin_leaf_rows(&node->rows);
 	MemoryContextSwitchTo(old);
 	node->is_open = true;
-	if (node->rows.bare_slot != NULL)
-		ExecStoreVirtualTuple(ExecClearTuple(node->rows.bare_slot));
 	/* a serializable transaction has read the tables, as it has by sequential scans */
 	for (int i = 0; i < 2; i++)
 		PredicateLockRelation(node->rows.sides[i].reader.heap, estate->es_snapshot);
@@ -207,6 +205,22 @@ exec_proc_node(PlanState *ps)
 	return NULL;
 }
 
+static uint64
+count_rows(PlanState *ps)
+{
+	LeafJoinState *node = (LeafJoinState *) ps;
+	uint64		count = 0;
+
+	if (node->join.done)
+		return 0;
+	open_indexes(node);
+	while (next_range(node))
+		count += gpusort_count_leaf_rows(&node->rows);
+	node->join.done = true;
+	gpusort_count_join(&node->join);
+	return count;
+}
+
 /* ---------- the node ---------- */
 
 static void
@@ -227,9 +241,6 @@ begin_node(CustomScanState *css, int eflags)
 	rows->ps = ps;
 	rows->filter = node->join.filter;
 	rows->qual = node->join.qual;
-	if (((const CustomScan *) ps->plan)->custom_scan_tlist == NIL && rows->filter == NULL &&
-		rows->qual == NULL)
-		rows->bare_slot = ps->ps_ResultTupleSlot;
 }
 
 static void
@@ -274,6 +285,7 @@ GpuSortNodeKind gpusort_leaf_join_kind = {
 	.state_bytes = sizeof(LeafJoinState),
 	.begin = begin_node,
 	.next = exec_proc_node,
+	.count = count_rows,
 	.release = release_indexes,
 	.end = end_node
 };

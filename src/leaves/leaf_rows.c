@@ -408,23 +408,23 @@ count_rows(GpuSortLeafRows *rows, GpuSortLeafEnd end, uint64 word)
 	return nrows;
 }
 
-/*
- * Sets nbare to the number of pairs of the next word that both sides have, where nothing else of
- * the rows is wanted.  Returns false if there are no more.
- */
-static bool
-find_bare_rows(GpuSortLeafRows *rows)
+uint64
+gpusort_count_leaf_rows(GpuSortLeafRows *rows)
 {
-	uint64		word;
+	uint64		count = 0;
 
-	if (!find_match(rows))
-		return false;
-	word = word_at_hand(&rows->sides[OUTER]);
-	rows->nbare = count_rows(rows, OUTER, word);
-	rows->nbare *= count_rows(rows, INNER, word);
-	rows->nranges++;
-	rows->nmatches += rows->nbare;
-	return true;
+	Assert(rows->filter == NULL && rows->qual == NULL);
+	while (find_match(rows))
+	{
+		uint64		word = word_at_hand(&rows->sides[OUTER]);
+		uint64		nouter = count_rows(rows, OUTER, word);
+
+		CHECK_FOR_INTERRUPTS();
+		count += nouter * count_rows(rows, INNER, word);
+		rows->nranges++;
+	}
+	rows->nmatches += count;
+	return count;
 }
 
 /* ---------- rows ---------- */
@@ -440,7 +440,6 @@ gpusort_begin_leaf_rows(GpuSortLeafRows *rows)
 		side->at = 0;
 	}
 	rows->in_group = false;
-	rows->nbare = 0;
 }
 
 void
@@ -474,10 +473,8 @@ return_row(GpuSortLeafRows *rows)
 }
 
 TupleTableSlot *
-gpusort_find_leaf_row(GpuSortLeafRows *rows)
+gpusort_next_leaf_row(GpuSortLeafRows *rows)
 {
-	if (rows->bare_slot != NULL)
-		return find_bare_rows(rows) ? gpusort_next_leaf_row(rows) : NULL;
 	for (;;)
 	{
 		TupleTableSlot *slot;
@@ -513,7 +510,6 @@ gpusort_clear_leaf_rows(GpuSortLeafRows *rows)
 	group->held = NULL;
 	group->nheld = group->nmade = 0;
 	rows->in_group = false;
-	rows->nbare = 0;
 	for (int i = 0; i < 2; i++)
 	{
 		if (rows->sides[i].reader.page != NULL)

@@ -158,15 +158,12 @@ typedef struct GpuSortLeafGroup
 typedef struct GpuSortLeafRows
 {
 	PlanState  *ps;				/* the node, with expression context and projection */
-	TupleTableSlot *bare_slot;	/* returned for every row if only the number of rows is wanted; else
-								 * NULL */
 	GpuSortLeafSide sides[2];
 	ExprState  *filter;			/* further conditions of the join, on pairs; NULL: none */
 	ExprState  *qual;			/* conditions on the rows of the result; NULL: none */
 	GpuSortLeafGroup group;
 	bool		in_group;		/* the current outer item has the group's word */
 	uint64		outer_row;		/* number of the current row among the outer item's rows */
-	uint64		nbare;			/* how often bare_slot is still to be returned */
 	MemoryContext context;
 
 	/* for EXPLAIN and counts */
@@ -181,18 +178,14 @@ extern void gpusort_begin_leaf_rows(GpuSortLeafRows *rows);
 /* Goes to the keys whose words are at least `from` and, if has_end, below `to`. */
 extern void gpusort_seek_leaf_rows(GpuSortLeafRows *rows, uint64 from, uint64 to, bool has_end);
 
-/* Does the work of gpusort_next_leaf_row() where that takes more than to return bare_slot again. */
-extern TupleTableSlot *gpusort_find_leaf_row(GpuSortLeafRows *rows);
-
 /* Returns the next row of the interval; NULL if there are no more. */
-static inline TupleTableSlot *
-gpusort_next_leaf_row(GpuSortLeafRows *rows)
-{
-	if (rows->nbare == 0)
-		return gpusort_find_leaf_row(rows);
-	rows->nbare--;
-	return rows->bare_slot;
-}
+extern TupleTableSlot *gpusort_next_leaf_row(GpuSortLeafRows *rows);
+
+/*
+ * Returns how many rows of the interval are left, in the place of these; there must be no filter
+ * and no qual.
+ */
+extern uint64 gpusort_count_leaf_rows(GpuSortLeafRows *rows);
 
 /*
  * Releases pins, and forgets all memory, which the caller frees.  gpusort_begin_leaf_rows() may

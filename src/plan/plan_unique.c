@@ -1,7 +1,7 @@
 /*
  * plan_unique.c
- *		Unique nodes, and Agg nodes that count their rows, above sorts of ours; see
- *		plan_node.h.
+ *		Unique nodes above sorts of ours, and Agg nodes that count the rows of either, or of joins
+ *		of ours; see plan_node.h.
  *
  * The sort tells which rows are equal in all of its columns.  These are the rows that a Unique
  * takes for equal if it compares the same columns.  So DISTINCT ON with a longer ORDER BY keeps its
@@ -129,7 +129,7 @@ gpusort_finish_unique(Unique *unique)
 /* What the target list of an Agg becomes. */
 typedef struct Counts
 {
-	List	   *key;			/* columns that are compared, as in custom_private */
+	List	   *key;			/* columns compared, as in custom_private; none of a join */
 	/* the Agg's input has equal rows, which its DISTINCT aggregates leave out */
 	bool		distinct;
 	List	   *columns;		/* TargetEntries of the counts, as the Agg has them */
@@ -240,13 +240,35 @@ distinct_key(const Agg *agg, const CustomScan *sort)
 }
 
 /*
- * Returns the sort below an Agg, or NULL if there is none, or its equal rows are wanted.  Fills in
- * what the counts are of.
+ * Returns whether a node joins all rows with equal keys, and returns no columns of them.  (Without
+ * that, something might be evaluated for each row that must not be left out.)
+ */
+static bool
+is_bare_join(const Plan *plan)
+{
+	const CustomScan *scan = (const CustomScan *) plan;
+
+	return (gpusort_is_node(plan, GPUSORT_JOIN_NODE) ||
+			gpusort_is_node(plan, GPUSORT_LEAF_JOIN_NODE)) &&
+		scan->custom_scan_tlist == NIL &&
+		list_nth(scan->custom_exprs, GPUSORT_JOIN_FILTER) == NIL &&
+		list_nth(scan->custom_exprs, GPUSORT_JOIN_OTHER) == NIL;
+}
+
+/*
+ * Returns the sort or join below an Agg whose rows are to be counted, or NULL if there is none, or
+ * the sort's equal rows are wanted.  Fills in what the counts are of.
  */
 static Plan *
-sort_to_count(const Agg *agg, Counts *counts)
+rows_to_count(const Agg *agg, Counts *counts)
 {
 	Plan	   *child = agg->plan.lefttree;
+
+	if (is_bare_join(child))
+	{
+		counts->key = list_make3(NIL, NIL, NIL);
+		return child;
+	}
 
 	if (gpusort_is_node(child, GPUSORT_UNIQUE_NODE) && child->initPlan == NIL)
 	{
@@ -261,8 +283,8 @@ sort_to_count(const Agg *agg, Counts *counts)
 }
 
 /*
- * The node counts the different rows, and evaluates what the Agg would have made of the counts; a
- * Unique below it is removed.
+ * The node counts the different rows of a sort, or all rows of a join, and evaluates what the Agg
+ * would have made of the counts; a Unique below it is removed.
  */
 Plan *
 gpusort_finish_count(Agg *agg)
@@ -270,21 +292,22 @@ gpusort_finish_count(Agg *agg)
 	Counts		counts = {0};
 	CustomScan *scan;
 	List	   *columns;
-	Plan	   *sort;
+	Plan	   *rows;
 
 	/* Several empty grouping sets are a row each. */
 	if (agg->aggstrategy != AGG_PLAIN || agg->groupingSets != NIL || agg->plan.qual != NIL ||
-		(sort = sort_to_count(agg, &counts)) == NULL)
+		(rows = rows_to_count(agg, &counts)) == NULL)
 		return &agg->plan;
 	columns = (List *) replace_counts((Node *) agg->plan.targetlist, &counts);
 	if (counts.others || counts.columns == NIL)
 		return &agg->plan;
-	gpusort_let_tell_equal((CustomScan *) sort);
+	if (gpusort_is_readable_sort(rows))
+		gpusort_let_tell_equal((CustomScan *) rows);
 	scan = makeNode(CustomScan);
 	scan->scan.plan = agg->plan;
 	NodeSetTag(scan, T_CustomScan);
 	scan->scan.plan.targetlist = columns;
-	scan->scan.plan.lefttree = sort;
+	scan->scan.plan.lefttree = rows;
 	scan->custom_scan_tlist = counts.columns;
 	scan->custom_private = lappend(list_copy(counts.key), counts.values);
 	scan->methods = gpusort_node_methods(GPUSORT_COUNT_NODE);

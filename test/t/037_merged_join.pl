@@ -75,6 +75,13 @@ if (part('joins'))
 			is(answer_of($joins{$name}, @workers), $theirs, "$name, $workers workers");
 			is(read_how($joins{$name}, @workers), $merged, "$name, $workers workers: merged") if $workers > 0 || $name =~ /skew/;
 		}
+		# if only their number is wanted, no rows are returned
+		my $count = $joins{$name} =~ s/SELECT .*? FROM/SELECT count(*) FROM/r;
+		my @forced = ('SET gpusort.force = on', 'SET max_parallel_workers_per_gather = 2');
+
+		is(answer_of($count, @forced), answer_of($count, @theirs), "$name, counted");
+		is(read_how($count, @forced), $merged, "$name, counted: merged");
+		like(answer_of("EXPLAIN $count", @forced), qr/GpuSort Count.*GpuSort Join/s, "$name, counted: by the join") if $name !~ /condition|outer rows/;
 	}
 	all_is_free($node, $idle_bytes, 'joins');
 }

@@ -84,6 +84,10 @@ my %consumers = (
 		return [ digest_of_rows('SELECT few, mode() WITHIN GROUP (ORDER BY ' . ($kind->{wide} ? 'w' : 'k') . ") AS m FROM $kind->{from} GROUP BY few"), qr/GpuSort Ordered Set/ ] },
 	counts => sub { my $kind = shift; return if $kind->{limit} || $kind->{late} || $kind->{keys_only};
 		return [ 'SELECT count(DISTINCT ' . ($kind->{wide} ? 'w' : 'k') . ") FROM $kind->{from}", qr/GpuSort Count/, undef, cpu_operator_cost => 0.1 ] },
+	counted => sub { my $kind = shift; return if $kind->{limit} || $kind->{late} || $kind->{keys_only};
+		# without other columns it takes many rows, or less memory, for the sort to be of its kind
+		my ($from, @quota) = $kind->{wide} || $kind->{from} eq 'many' ? ('many', $kind->{shared} ? ('gpusort.pool_quota' => 20) : $kind->{name} =~ /^collected/ ? ('gpusort.pool_quota' => 35) : ()) : 't';
+		return [ "SELECT count(*) FROM o LEFT JOIN $from t USING (k)", qr/GpuSort Count.*GpuSort Join/s, undef, @quota ] },
 	join => sub { my $kind = shift; return if $kind->{limit} || $kind->{late} || $kind->{keys_only};
 		return [ digest_of_rows('SELECT o.id, t.id AS other' . ($kind->{wide} ? ', t.w' : '') . " FROM o JOIN $kind->{from} t USING (k)"), qr/(?:GpuSort|Merge) Join/,
 			undef, $kind->{quota_of_join} ? ('gpusort.pool_quota' => $kind->{quota_of_join}) : () ] },
