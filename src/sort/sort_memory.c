@@ -265,23 +265,30 @@ grow_planes(GpuSort *sort)
 
 /*
  * A part that can't be spilled is asked to take each of the rows that follow, which is twice for a
- * row on a page.
+ * row on a page.  Returns whether it is refused memory for this one without asking for any.
  */
+static bool
+is_refused_again(GpuSort *sort)
+{
+	if (sort->memory.refusals == 0)
+		return false;
+	sort->memory.refusals--;
+	return true;
+}
+
+/* Notes whether memory was had; returns that. */
+static bool
+note_answer(GpuSort *sort, bool had)
+{
+	if (!had && sort->parts.is_part)
+		sort->memory.refusals = REFUSALS;
+	return had;
+}
+
 bool
 gpusort_grow_planes(GpuSort *sort)
 {
-	GpuSortMemory *memory = &sort->memory;
-
-	if (memory->refusals > 0)
-	{
-		memory->refusals--;
-		return false;
-	}
-	if (grow_planes(sort))
-		return true;
-	if (sort->parts.is_part)
-		memory->refusals = REFUSALS;
-	return false;
+	return !is_refused_again(sort) && note_answer(sort, grow_planes(sort));
 }
 
 bool
@@ -342,8 +349,8 @@ gpusort_forget_encoders(GpuSort *sort)
 	sort->memory.other_private_bytes = sort->memory.charged_bytes;
 }
 
-bool
-gpusort_grow_rows(GpuSort *sort, size_t end)
+static bool
+grow_rows(GpuSort *sort, size_t end)
 {
 	if (gpusort_exceeds_buffer(sort, sort->memory.capacity, end) ||
 		!gpusort_range_grow(sort->rows.store, end + sort->memory.spare_bytes))
@@ -351,6 +358,12 @@ gpusort_grow_rows(GpuSort *sort, size_t end)
 	gpusort_set_rows_end(sort);
 	gpusort_show_memory(sort);
 	return end <= sort->rows.end;
+}
+
+bool
+gpusort_grow_rows(GpuSort *sort, size_t end)
+{
+	return !is_refused_again(sort) && note_answer(sort, grow_rows(sort, end));
 }
 
 /* Returns whether the refinement makes keys of whole strings. */

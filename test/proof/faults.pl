@@ -218,9 +218,9 @@ sub count_calls
 	return $calls;
 }
 
-# An extent is asked for a few times, not for each row: of 5000, or 280,000 (PoolCases.pm).  Who waits for others asks again
-# each time, up to 53,415 times on a busy machine.
-my $most_asked = 100000;
+# An extent is asked for a few times, not for each row: of 5000, or 280,000 (PoolCases.pm).  A part asks again after a thousand
+# rows, for ever smaller steps, each in all of its ranges: some 85 times.
+my $most_asked = 40000;
 
 # One failure; returns the outcome for the table.
 sub fail_once
