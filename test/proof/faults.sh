@@ -11,7 +11,10 @@
 
 need_packages build server tap locales
 export WITH_CUDA=0
-private_begin faults
+# what states.sh calls may run beside what faults.sh itself does
+NAME=faults
+[[ " $* " != *' --extents '* ]] || NAME=states
+private_begin $NAME
 private_locales
 
 export FAIL_NTH_FILE=$WORK/fail_nth
@@ -40,12 +43,12 @@ SCRIPT
 chmod 755 "$PKGLIBDIR/gpusortd"
 
 # a message that was lost ends in the daemon's timeout
-cluster_start faults "shared_preload_libraries = 'gpusort, fail_nth'" "autovacuum_naptime = 1d" \
+cluster_start $NAME "shared_preload_libraries = 'gpusort, fail_nth'" "autovacuum_naptime = 1d" \
 	"gpusort.daemon_timeout = '2s'" "gpusort.pool_size = '128MB'" "shared_buffers = '32MB'" "max_wal_size = '2GB'"
 # where the servers' user can read them
 mkdir -p "$WORK/tests"
 cp "$TREE"/test/fuzz/*.pm "$TREE"/test/proof/*.pm "$TREE/test/proof/faults.pl" "$WORK/tests/"
 as_server perl -I "$WORK/tests" "$WORK/tests/faults.pl" "$WORK/failures.log" "$@"
 status=$?
-cluster_stop faults || say "the server does not stop"
+cluster_stop $NAME || say "the server does not stop"
 exit $status
