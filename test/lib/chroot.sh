@@ -95,6 +95,8 @@ chroot_settings()
 {
 	echo 'Acquire::Check-Valid-Until "false"; APT::Install-Recommends "false"; Acquire::Languages "none";' \
 		>"$ROOT/etc/apt/apt.conf.d/90gpusort"
+	# nobody waits for each file of hundreds of packages to be on the disk
+	echo force-unsafe-io >"$ROOT/etc/dpkg/dpkg.cfg.d/unsafe-io"
 	add_extra_suite
 }
 

@@ -52,8 +52,6 @@ package_root()
 	chroot_settings
 	# services are not started by installing them
 	printf '#!/bin/sh\nexit 101\n' >"$ROOT/usr/sbin/policy-rc.d" && chmod 755 "$ROOT/usr/sbin/policy-rc.d"
-	# nor are hundreds of packages written to the disk one after the other
-	echo force-unsafe-io >"$ROOT/etc/dpkg/dpkg.cfg.d/unsafe-io"
 	use_root "$1"
 	quiet inside apt-get update || die "cannot read the lists of packages"
 	inside useradd -m builder
