@@ -410,6 +410,8 @@ gpusort_set_memory_aside(GpuSort *sort, bool aside)
 	if (!any_lazy_column(&sort->keys))
 		return;
 	limit_encoders(sort, aside);
+	/* keys are not refused because rows were, nor rows because keys were */
+	memory->refusals = 0;
 	memory->spare_bytes = !aside ? 0
 		: memory->limit_bytes == 0 ? SPARE_BYTES
 		: Min(memory->limit_bytes / SPARE_PART, SPARE_BYTES);
