@@ -51,19 +51,21 @@ my $own_property = qr/^\s*(?:Engine|Key Encoding|Phases|Handed Over|Columns Retu
 # Lines of EXPLAIN (FORMAT JSON) in which the ways of run.sh differ.
 my $way_property = qr/^\s*"(?:Engine|Verified|Partition Passes|Rounds|Devices|Reordered Rows)":/;
 
-# A GpuSort Count stands for an Aggregate above a Unique.
+# A GpuSort Count stands for an Aggregate, above a Unique if it is not above a join.
 sub expand_counts
 {
 	my @expanded;
 	my $below;
 	my $kind = (grep { /Finalize Aggregate/ } @_) ? 'Partial Aggregate' : 'Aggregate';
 
-	for my $row (@_)
+	for my $i (0 .. $#_)
 	{
+		my $row = $_[$i];
 		my ($lead) = $row =~ /^(\s*(?:->  )?)/;
+		my $counts = $row =~ s/Custom Scan \(GpuSort Count\)/$kind/;
 
 		undef $below if defined $below && length $lead <= $below;
-		if ($row =~ s/Custom Scan \(GpuSort Count\)/$kind/)
+		if ($counts && ($_[ $i + 1 ] // '') !~ /GpuSort (?:Index )?Join/)
 		{
 			$below = length $lead;
 			push @expanded, $row, ' ' x ($below + 2) . '->  Unique';
