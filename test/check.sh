@@ -99,7 +99,7 @@ check_daemon()
 {
 	local counts i jobs
 
-	# on a busy machine, too, gpusortd is waited for
+	# a session on a busy machine must not give gpusortd up and sort by itself
 	cluster_start daemon "shared_preload_libraries = 'gpusort'" "gpusort.engine = cuda" "autovacuum_naptime = 1d" \
 		"gpusort.reorder_rows = on" "gpusort.copy_parser = device" "gpusort.daemon_queue_timeout = 0" \
 		"gpusort.daemon = '${GPUSORT_TEST_DAEMON:-host:3}'"

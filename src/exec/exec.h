@@ -50,9 +50,10 @@ typedef struct GpuSortNodeKind
 
 	/*
 	 * Counts the rows that this process would return, instead of returning them; NULL if the kind
-	 * can't.  It is only called of nodes without conditions and without columns.
+	 * can't.  The node's plan must have neither conditions on pairs of rows nor columns.
 	 */
 	uint64		(*count) (PlanState *ps);
+
 	void		(*release) (CustomScanState *css);	/* the children are about to end; or NULL */
 	void		(*end) (CustomScanState *css);	/* the children have ended; or NULL */
 } GpuSortNodeKind;

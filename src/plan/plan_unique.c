@@ -240,8 +240,9 @@ distinct_key(const Agg *agg, const CustomScan *sort)
 }
 
 /*
- * Returns whether a node joins all rows with equal keys, and returns no columns of them.  (Without
- * that, something might be evaluated for each row that must not be left out.)
+ * Returns whether a node is a join of ours that has no conditions but those on its keys, and
+ * returns no columns.  A column may be an expression that has to be evaluated for each row, for
+ * example a volatile function in a subquery.
  */
 static bool
 is_bare_join(const Plan *plan)

@@ -276,13 +276,13 @@ is_refused_again(GpuSort *sort)
 	return true;
 }
 
-/* Notes whether memory was had; returns that. */
+/* Notes that a part was refused memory, unless it has got some; returns whether it has. */
 static bool
-note_answer(GpuSort *sort, bool had)
+note_answer(GpuSort *sort, bool granted)
 {
-	if (!had && sort->parts.is_part)
+	if (!granted && sort->parts.is_part)
 		sort->memory.refusals = REFUSALS;
-	return had;
+	return granted;
 }
 
 bool

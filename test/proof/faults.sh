@@ -11,7 +11,7 @@
 
 need_packages build server tap locales
 export WITH_CUDA=0
-# what states.sh calls may run beside what faults.sh itself does
+# states.sh calls this script with --extents, and may run beside it: each has a folder of its own
 NAME=faults
 [[ " $* " != *' --extents '* ]] || NAME=states
 private_begin $NAME

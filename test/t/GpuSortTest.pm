@@ -54,7 +54,7 @@ sub start_node
 	$node->append_conf('postgresql.conf', join "\n",
 		"shared_preload_libraries = 'gpusort'",
 		"jit = off", "log_statement = none", "autovacuum = off",
-		# on a busy machine, too, gpusortd is waited for
+		# a session on a busy machine must not give gpusortd up and sort by itself
 		"gpusort.daemon_queue_timeout = 0", @lines, '');
 	$node->start;
 	push @nodes, $node;
